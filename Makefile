@@ -1,0 +1,27 @@
+# Each target sets up .venv by itself and is quick when there is nothing to do.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup reproduce test lint bench
+
+setup: .venv/ready
+
+.venv/ready: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+reproduce: setup
+	$(BIN)/nsr reproduce
+
+test: setup lint
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: setup
+	$(BIN)/python benchmarks/engine.py

@@ -1,0 +1,153 @@
+"""Many seeds as one: members are stacked, run and trained as a single tensor program, and taken out again."""
+
+import copy
+import functools
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, grad_and_value, stack_module_state, vmap
+
+State = dict[str, Tensor]
+
+
+class Ensemble:
+    """Modules of one kind, one for each seed, with their parameters stacked along a first axis.
+
+    The members never meet: each has its own loss and its own Adam, so a member is what its seed trained alone is.
+
+    Args:
+        build: Makes one module from a generator, its only source of randomness.
+        seeds: One for each member; ``member(seed)`` finds it again.
+    """
+
+    def __init__(self, build: Callable[[torch.Generator], nn.Module], seeds: Iterable[int]) -> None:
+        seeds = tuple(seeds)
+        self._stack([build(torch.Generator().manual_seed(seed)) for seed in seeds], seeds)
+
+    @classmethod
+    def of(cls, modules: Sequence[nn.Module]) -> Self:
+        """An ensemble of modules that exist already; their seeds are 0, 1, 2 and so on."""
+        ensemble = cls.__new__(cls)
+        ensemble._stack(list(modules), tuple(range(len(modules))))
+        return ensemble
+
+    def _stack(self, modules: list[nn.Module], seeds: tuple[int, ...]) -> None:
+        if not seeds:
+            raise ValueError("seeds must name at least one seed, got none")
+        if len(set(seeds)) < len(seeds):
+            raise ValueError(f"seeds must differ from one another, got {list(seeds)}")
+        parameters, buffers = stack_module_state(modules)
+        self.seeds = seeds
+        self.template = copy.deepcopy(modules[0])
+        self.parameters: State = {name: stacked.detach() for name, stacked in parameters.items()}
+        self.buffers: State = dict(buffers)
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __repr__(self) -> str:
+        return f"Ensemble of {len(self)} x {self.template!r}"
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the members' parameters."""
+        return next(iter(self.parameters.values())).dtype
+
+    def to(self, dtype: torch.dtype) -> Self:
+        """The same members with parameters of another dtype. Trained in float32, they are best asked in float64."""
+        other = copy.copy(self)
+        other.template = copy.deepcopy(self.template).to(dtype)
+        other.parameters = {name: value.to(dtype) for name, value in self.parameters.items()}
+        other.buffers = {
+            name: value.to(dtype) if value.is_floating_point() else value for name, value in self.buffers.items()
+        }
+        return other
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """What every member says of the same ``x``: a first axis of members."""
+        return self._run(x, None)
+
+    def each(self, x: Tensor) -> Tensor:
+        """What every member says of an ``x`` of its own: the first axis of ``x`` is that of the members."""
+        if len(x) != len(self):
+            raise ValueError(f"x must have one entry for each of {len(self)} members, got {len(x)}")
+        return self._run(x, 0)
+
+    def _run(self, x: Tensor, x_axis: int | None) -> Tensor:
+        def one(parameters: State, buffers: State, x: Tensor) -> Any:
+            return functional_call(self.template, (parameters, buffers), (x,))
+
+        with torch.no_grad():
+            answer: Tensor = vmap(one, in_dims=(0, 0, x_axis))(self.parameters, self.buffers, x)
+        return answer
+
+    def member(self, seed: int) -> nn.Module:
+        """A module of its own with the weights of one seed."""
+        if seed not in self.seeds:
+            raise ValueError(f"seed must be one of {list(self.seeds)}, got {seed!r}")
+        index = self.seeds.index(seed)
+        module = copy.deepcopy(self.template)
+        state = {name: value[index] for name, value in (self.parameters | self.buffers).items()}
+        module.load_state_dict(state, strict=False)  # buffers outside the state dict are of the template
+        return module
+
+
+def bounds_of(module: nn.Module) -> dict[str, tuple[float, float]]:
+    """The bounds that submodules set on their parameters (as ``NAU.bounds`` does), by full name."""
+    return {
+        f"{prefix}.{name}" if prefix else name: bound
+        for prefix, part in module.named_modules()
+        for name, bound in getattr(part, "bounds", {}).items()
+    }
+
+
+def adam_step(
+    objective: nn.Module,
+    bounds: Mapping[str, tuple[float, float]],
+    state: tuple[State, State, State],
+    buffers: State,
+    correction: Tensor,
+    data: tuple[Tensor, ...],
+) -> tuple[tuple[State, State, State], Tensor]:
+    """One epoch of every member: its loss, its gradient, its Adam (Kingma and Ba, 2015, torch's defaults).
+
+    ``objective(*data)`` is one member's loss. ``correction`` holds this epoch's learning rate over Adam's first
+    bias correction, and the root of the second.
+    """
+
+    def loss(parameters: State, buffers: State) -> Any:
+        return functional_call(objective, (parameters, buffers), data)
+
+    parameters, first, second = state
+    gradients, losses = vmap(grad_and_value(loss))(parameters, buffers)
+    step, root = correction.unbind()
+    new: tuple[State, State, State] = ({}, {}, {})
+    for name, gradient in gradients.items():
+        mean = torch.lerp(first[name], gradient, 0.1)
+        square = 0.999 * second[name] + 0.001 * gradient.square()
+        value = parameters[name] - step * mean / (square.sqrt() / root + 1e-8)
+        if name in bounds:
+            value = value.clamp(*bounds[name])
+        new[0][name], new[1][name], new[2][name] = value, mean, square
+    return new, losses
+
+
+def adam_corrections(learning_rate: float, epochs: int) -> Tensor:
+    """For each epoch the two numbers ``adam_step`` wants, in float64: (epochs, 2)."""
+    epoch = torch.arange(1, epochs + 1, dtype=torch.float64)
+    return torch.stack([learning_rate / (1 - 0.9**epoch), (1 - 0.999**epoch).sqrt()], dim=-1)
+
+
+def has_compiler() -> bool:
+    """Whether there is a C++ compiler for ``torch.compile`` to use."""
+    return any(shutil.which(name) for name in (os.environ.get("CXX", "c++"), "g++", "clang++"))
+
+
+@functools.cache
+def compiled_step() -> Callable[..., Any]:
+    """``adam_step`` through ``torch.compile``, once for the process: a second ensemble of a kind finds it ready."""
+    return torch.compile(adam_step, fullgraph=True)

@@ -1,0 +1,5 @@
+"""Section 3: the layers."""
+
+from nsr.nn.arithmetic import NAU as NAU
+from nsr.nn.baselines import MLP as MLP
+from nsr.nn.register import NSR as NSR

@@ -1,0 +1,42 @@
+"""Refusals at the door, each in one sentence, shared by the layers."""
+
+import math
+from numbers import Integral, Real
+
+import torch
+from torch import Tensor
+
+
+def positive_integer(name: str, value: object) -> int:
+    """``value`` as an int of at least 1, or a ValueError that names the argument."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise ValueError(f"{name} must be a whole number, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def positive_number(name: str, value: object) -> float:
+    """``value`` as a finite float above 0, or a ValueError that names the argument."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive and finite, got {value}")
+    return float(value)
+
+
+def floating_dtype(dtype: torch.dtype | None) -> torch.dtype:
+    """The dtype of a layer's parameters: ``dtype``, or torch's default."""
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    if not dtype.is_floating_point:
+        raise ValueError(f"dtype must be a floating-point dtype such as torch.float64, got {dtype}")
+    return dtype
+
+
+def numbers_in(x: Tensor, inputs: int) -> Tensor:
+    """``x`` when its last axis holds ``inputs`` real numbers; integers of any width come back as int64."""
+    if x.dim() == 0 or x.shape[-1] != inputs:
+        raise ValueError(f"x must have {inputs} numbers in its last axis, got shape {tuple(x.shape)}")
+    if x.is_complex():
+        raise ValueError(f"x must hold real numbers, which complex ones are not, got {x.dtype}")
+    return x if x.is_floating_point() else x.to(torch.int64)

@@ -1,0 +1,232 @@
+"""The one training loop: a Recipe says how, ``fit`` does it, a History tells what happened."""
+
+import contextlib
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from nsr.ensemble import (
+    Ensemble,
+    State,
+    adam_corrections,
+    adam_step,
+    bounds_of,
+    compiled_step,
+    has_compiler,
+)
+from nsr.tasks import Rows
+
+
+def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    """How far the answer y of a comparison is from its target, row by row: the paper's loss."""
+    return (module(x)[..., 0] - y).abs()
+
+
+def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
+    """Binary cross-entropy of a comparison's logit, row by row."""
+    return functional.binary_cross_entropy_with_logits(module.logit(x), y, reduction="none")
+
+
+LOSSES: Mapping[str, Callable[[nn.Module, Tensor, Tensor], Tensor]] = MappingProxyType(
+    {"mae": absolute_error, "bce": cross_entropy}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How a model is trained: full-batch Adam with these settings. Everything here can change a number."""
+
+    name: str
+    loss: str
+    """A key of ``LOSSES``."""
+    epochs: int
+    """How many at most."""
+    learning_rate: float = 1e-3
+    check_every: int = 1000
+    """Epochs between two looks at the training rows."""
+    patience: int = 0
+    """A member stops once it was right on every row in this many looks one after another; 0: it never stops."""
+
+    def __post_init__(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
+        for name, least in (("epochs", 1), ("check_every", 1), ("patience", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
+            raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
+
+
+PAPER = Recipe(name="paper", loss="mae", epochs=50_000)
+"""Section 4.1: mean absolute error, Adam at its defaults, 50,000 epochs."""
+
+EXACT = Recipe(name="exact", loss="bce", epochs=2_000, learning_rate=1e-2, check_every=25, patience=8)
+"""Ours: cross-entropy on logits, ten times the learning rate, and each member stops when it has it right."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """What happened in training, member by member."""
+
+    epochs: tuple[int, ...]
+    """When the training rows were looked at."""
+    loss: Tensor
+    """(looks, members)"""
+    accuracy: Tensor
+    """(looks, members): weighted share of the training rows that were right."""
+    stopped: Tensor
+    """(members,): the epoch whose weights each member kept."""
+    seconds: float
+    compiled: bool
+    rows: int
+    """How many rows an epoch had, after folding."""
+
+
+def fold(rows: Rows) -> Rows:
+    """Rows that differ by a shift as one row with the sum of their weights (for a shift-invariant module).
+
+    The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient.
+    """
+    centred = rows.x - rows.x[:, :1]
+    keys = torch.cat([centred, rows.y.unsqueeze(-1).to(centred.dtype)], dim=-1)
+    distinct, row_of = keys.unique(dim=0, return_inverse=True)
+    weight = torch.zeros(len(distinct), dtype=rows.weight.dtype).index_add(0, row_of, rows.weight)
+    return Rows(distinct[:, :-1], distinct[:, -1].to(rows.y.dtype), weight)
+
+
+class Objective(nn.Module):
+    """One member's loss on weighted rows: what ``fit`` minimises."""
+
+    def __init__(self, module: nn.Module, loss: str) -> None:
+        super().__init__()
+        self.module = module
+        self.loss = LOSSES[loss]
+
+    def forward(self, x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+        """The weighted mean of the row losses."""
+        return (self.loss(self.module, x, y) * weight).sum()
+
+
+COMPILING_PAYS = 200_000
+"""Rows times epochs from which compiling repays its seconds. Not times members: a block of any size, same numbers."""
+
+
+def fit(
+    model: Ensemble | nn.Module,
+    rows: Rows,
+    recipe: Recipe,
+    *,
+    folded: bool | None = None,
+    compiled: bool | None = None,
+) -> History:
+    """Train an ensemble, or a single module, in place.
+
+    Args:
+        model: What to train. Members end with the weights of the epoch at which they stopped.
+        rows: The training rows, all of them in every epoch.
+        recipe: How to train.
+        folded: Fold shift-equivalent rows. By default where the module allows it.
+        compiled: Compile the step. By default where there is a compiler and enough work to repay it.
+    """
+    ensemble = model if isinstance(model, Ensemble) else Ensemble.of([model])
+    invariant = bool(getattr(ensemble.template, "shift_invariant", False))
+    if folded and not invariant:
+        raise ValueError(
+            f"rows can only be folded for a module that a shift of all inputs leaves unchanged, "
+            f"which {ensemble.template!r} is not"
+        )
+    if invariant and folded is not False:
+        rows = fold(rows)
+    if compiled is None:
+        compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
+    with _one_thread():
+        history = _fit(ensemble, rows, recipe, compiled)
+    if ensemble is not model:
+        model.load_state_dict(ensemble.member(0).state_dict())
+    return history
+
+
+def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> History:
+    began = time.perf_counter()
+    x, y, weight = (tensor.to(ensemble.dtype) for tensor in (rows.x, rows.y, rows.weight))
+    data = x.T.contiguous().T, y, weight  # columns lie contiguous: the units of a layer run along the rows
+    objective = Objective(ensemble.template, recipe.loss)
+    bounds = bounds_of(objective)
+    state, buffers = _initial_state(ensemble)
+    corrections = adam_corrections(recipe.learning_rate, recipe.epochs)
+    step = _compiled_or_eager(objective, bounds, state, buffers, corrections[0], data) if compiled else adam_step
+
+    names = list(ensemble.parameters)
+    kept = {name: value.clone() for name, value in ensemble.parameters.items()}
+    stopped = torch.zeros(len(ensemble), dtype=torch.int64)
+    streak = torch.zeros_like(stopped)
+    looks: list[tuple[int, Tensor, Tensor]] = []
+
+    for epoch, correction in enumerate(corrections, start=1):
+        state, losses = step(objective, bounds, state, buffers, correction, data)
+        if epoch % recipe.check_every and epoch != recipe.epochs:
+            continue
+        ensemble.parameters = {name: state[0][f"module.{name}"][: len(ensemble)] for name in names}
+        right = (ensemble(data[0])[..., 0] > 0.5) == (y > 0.5)
+        looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
+        streak = torch.where(right.all(-1), streak + 1, 0)
+        ripe = streak >= (recipe.patience or math.inf)
+        done = (stopped == 0) & (ripe | (epoch == recipe.epochs))
+        stopped[done] = epoch
+        for name, value in ensemble.parameters.items():
+            kept[name][done] = value[done]
+        if stopped.all():
+            break
+
+    ensemble.parameters = kept
+    epochs, loss, accuracy = zip(*looks, strict=True)
+    seconds = time.perf_counter() - began
+    return History(epochs, torch.stack(loss), torch.stack(accuracy), stopped, seconds, step is not adam_step, len(rows))
+
+
+def _initial_state(ensemble: Ensemble) -> tuple[tuple[State, State, State], State]:
+    """Parameters, Adam's two moments and buffers, under the names they have inside an Objective."""
+    # A lone member is trained twice: a stack of one would be compiled, and rounded, in another way.
+    copies = 2 if len(ensemble) == 1 else 1
+
+    def stacked(state: State) -> State:
+        return {f"module.{name}": value.repeat_interleave(copies, 0) for name, value in state.items()}
+
+    parameters = stacked(ensemble.parameters)
+    moments = ({name: torch.zeros_like(value) for name, value in parameters.items()} for _ in range(2))
+    return (parameters, *moments), stacked(ensemble.buffers)  # type: ignore[return-value]
+
+
+def _compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
+    """The compiled step when it works on these arguments, and the eager one with a warning when it does not."""
+    (parameters, first, second), buffers = arguments[2:4]
+    for stacked in (parameters, first, second, buffers):
+        for value in stacked.values():
+            torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
+    step = compiled_step()
+    try:
+        step(*arguments)
+    except Exception as problem:  # whatever goes wrong in a compiler, the eager step is right
+        reason = str(problem).strip().split("\n")[0]
+        warnings.warn(f"the training step runs eagerly, because compiling it failed: {reason}", stacklevel=4)
+        return adam_step
+    return step
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread while tiny tensors are trained: two are slower, and far slower when the other core is busy."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
