@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nsr.refusals import one_of
 from nsr.tasks.rows import Rows
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
@@ -49,6 +50,5 @@ def pairs_around(comparison: str, generator: np.random.Generator, *, power: int,
 
 
 def _labelled(comparison: str, pairs: torch.Tensor) -> Rows:
-    if comparison not in COMPARISONS:
-        raise ValueError(f"comparison must be one of {' '.join(COMPARISONS)}, got {comparison!r}")
-    return Rows.of(pairs, COMPARISONS[comparison](pairs[:, 0], pairs[:, 1]).double())
+    compare = COMPARISONS[one_of("comparison", comparison, COMPARISONS)]
+    return Rows.of(pairs, compare(pairs[:, 0], pairs[:, 1]).double())

@@ -1,0 +1,90 @@
+"""Section 4.1, Table 1: learn the six comparisons on [-10, 9] and ask them at 10^2 to 10^15."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+
+from nsr.ensemble import Ensemble
+from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid
+from nsr.nn import MLP, NSR
+from nsr.tasks import COMPARISONS, Rows, all_pairs, pairs_around
+from nsr.training import EXACT, PAPER, fit
+
+MODELS: Mapping[str, Callable[[torch.Generator], nn.Module]] = {
+    "mlp": lambda generator: MLP(2, generator=generator),
+    "nsr": lambda generator: NSR(2, generator=generator),
+}
+POWERS = range(2, 16)
+"""The paper tests to 10^13."""
+
+
+@dataclass(frozen=True)
+class ComparisonCell(Cell):
+    """Which model learns which comparison."""
+
+    model: str
+    comparison: str
+
+
+def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+    """Train one ensemble on the 400 pairs; test every member on numbers of its own at every magnitude."""
+    ensemble = Ensemble(MODELS[cell.model], seeds)
+    rows = all_pairs(cell.comparison)
+    history = fit(ensemble, rows, recipe)
+    ensemble = ensemble.to(torch.float64)
+    columns = {"train": accuracy(ensemble(rows.x), rows.y)}
+    for power in POWERS:
+        tests = [
+            pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds
+        ]
+        columns[f"10^{power}"] = accuracy(ensemble.each(torch.stack([test.x for test in tests])), stack_y(tests))
+    columns["epochs"] = history.stopped
+    return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
+
+
+def stack_y(tests: Sequence[Rows]) -> torch.Tensor:
+    """The targets of every member's own test."""
+    return torch.stack([test.y for test in tests])
+
+
+def accuracy(answer: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Share of rows that each member answers rightly."""
+    return ((answer[..., 0] > 0.5) == (y > 0.5)).double().mean(-1)
+
+
+def _row(train: float, *magnitudes: float) -> Metrics:
+    """A row of Table 1: training accuracy, then 10^2, 10^3 and so on; the last value stands to 10^13."""
+    filled = magnitudes + magnitudes[-1:] * (12 - len(magnitudes))
+    return {"train": train} | {f"10^{power}": value for power, value in enumerate(filled, start=2)}
+
+
+TABLE_1: Mapping[Cell, Metrics] = {
+    ComparisonCell("mlp", ">"): _row(1.0, 1.0, 0.96, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<"): _row(1.0, 1.0, 0.93, 0.70, 0.49, 0.48),
+    ComparisonCell("mlp", ">="): _row(1.0, 1.0, 0.94, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<="): _row(1.0, 1.0, 0.94, 0.68, 0.49, 0.48),
+    ComparisonCell("mlp", "="): _row(0.95, 0.5),
+    ComparisonCell("mlp", "!="): _row(0.95, 0.5),
+    ComparisonCell("nsr", ">"): _row(1.0, 1.0),
+    ComparisonCell("nsr", "<"): _row(1.0, 1.0),
+    ComparisonCell("nsr", ">="): _row(1.0, 1.0),
+    ComparisonCell("nsr", "<="): _row(1.0, 1.0),
+    ComparisonCell("nsr", "="): _row(0.99, 0.93),
+    ComparisonCell("nsr", "!="): _row(0.99, 0.92),
+}
+
+EXPERIMENT = Experiment(
+    name="comparisons",
+    title="Learning comparisons",
+    section="4.1",
+    shows="Table 1",
+    revision=1,
+    cells=grid(ComparisonCell, model=tuple(MODELS), comparison=tuple(COMPARISONS)),
+    recipes={"paper": PAPER, "exact": EXACT},
+    run=run_cell,
+    published=TABLE_1,
+    profiles=PROFILES,
+)

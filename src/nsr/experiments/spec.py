@@ -1,0 +1,85 @@
+"""What an experiment is: frozen values, from which the identity of every result follows."""
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from nsr.training import Recipe as Recipe
+
+Metrics = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One setting of an experiment. Each experiment adds its own fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """How much of an experiment runs."""
+
+    name: str
+    seeds: int
+    epochs: int | None = None
+    """At most so many epochs, where a recipe has more."""
+
+    def shorten(self, recipe: Recipe) -> Recipe:
+        """The recipe within this profile's epochs."""
+        return recipe if self.epochs is None else replace(recipe, epochs=min(recipe.epochs, self.epochs))
+
+
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(name="smoke", seeds=2, epochs=50),
+        Profile(name="quick", seeds=10),
+        Profile(name="paper", seeds=100),
+    )
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Experiment:
+    """A subsection of the paper's Section 4: its grid, its wiring and its published numbers."""
+
+    name: str
+    title: str
+    section: str
+    shows: str
+    """The table or figure of the paper."""
+    revision: int
+    """Raised when a change of protocol moves a number, so that old and new results never mix."""
+    cells: tuple[Cell, ...]
+    recipes: Mapping[str, Recipe]
+    run: Callable[[Any, Recipe, Sequence[int]], list[Metrics]]
+    """Trains one cell for some seeds and measures each: one Metrics a seed."""
+    published: Mapping[Cell, Metrics]
+    """What the paper prints, where it prints numbers."""
+    profiles: Mapping[str, Profile]
+
+    def identity(self, cell: Cell, recipe: Recipe, profile: Profile, seed: int) -> str:
+        """The name of one result: canonical JSON of all that can change it."""
+        return canonical_json(
+            {
+                "experiment": self.name,
+                "revision": self.revision,
+                "cell": asdict(cell),
+                "recipe": asdict(profile.shorten(recipe)),
+                "profile": profile.name,
+                "seed": seed,
+            }
+        )
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values, equal text. NaN and infinity are refused."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def grid(kind: Callable[..., Cell], **axes: Sequence[Any]) -> tuple[Cell, ...]:
+    """Every combination of the axes as a cell, the last axis running fastest."""
+    return tuple(
+        kind(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())
+    )

@@ -1,0 +1,110 @@
+"""How far a run is: a bar with the time left on a terminal, a plain line every few seconds elsewhere."""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from nsr.sweep.plan import Item, Record
+
+
+class Quiet:
+    """Says nothing."""
+
+    def planned(self, items: Sequence[Item]) -> None:
+        """Called once, with all that will run."""
+
+    def finished(self, item: Item, records: Sequence[Record]) -> None:
+        """Called after each item."""
+
+    def close(self) -> None:
+        """Called at the end, also after an error."""
+
+
+class Bars(Quiet):
+    """One bar for each experiment: blocks done, training epochs of all models per second, time left."""
+
+    def __init__(self, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[blocks]} {task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self.tally: dict[str, list[int]] = {}
+        self.tasks: dict[str, TaskID] = {}
+        self.began = time.monotonic()
+
+    def planned(self, items: Sequence[Item]) -> None:
+        """Draw an empty bar for each experiment."""
+        for item in items:
+            self.tally.setdefault(item.experiment, [0, 0, 0])[1] += 1
+        for name, (_, blocks, _) in self.tally.items():
+            work = sum(_work(item) for item in items if item.experiment == name)
+            self.tasks[name] = self.progress.add_task(name, total=work, blocks=f"0/{blocks}", speed="")
+        self.progress.start()
+
+    def finished(self, item: Item, records: Sequence[Record]) -> None:
+        """Advance the bar of the item's experiment."""
+        tally = self.tally[item.experiment]
+        tally[0] += 1
+        tally[2] += model_epochs(records)
+        speed = f"{tally[2] / (time.monotonic() - self.began):,.0f} model epochs/s"
+        self.progress.update(
+            self.tasks[item.experiment], advance=_work(item), blocks=f"{tally[0]}/{tally[1]}", speed=speed
+        )
+
+    def close(self) -> None:
+        """Leave the bars as they are."""
+        self.progress.stop()
+
+
+class Lines(Quiet):
+    """A line at most every ``every`` seconds, for logs."""
+
+    def __init__(self, stream: TextIO, every: float = 5.0) -> None:
+        self.stream, self.every = stream, every
+        self.began = self.last = time.monotonic()
+        self.total = self.done = self.blocks = self.blocks_done = 0
+
+    def planned(self, items: Sequence[Item]) -> None:
+        """Say how much there is."""
+        self.total, self.blocks = sum(map(_work, items)), len(items)
+        self._say(f"{self.blocks} blocks to run")
+
+    def finished(self, item: Item, records: Sequence[Record]) -> None:
+        """Say how far it is, unless a line was written just now."""
+        self.done += _work(item)
+        self.blocks_done += 1
+        now = time.monotonic()
+        if now - self.last < self.every and self.blocks_done < self.blocks:
+            return
+        self.last = now
+        elapsed = now - self.began
+        left = elapsed * (self.total - self.done) / self.done
+        self._say(f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s, about {left:.0f} s left")
+
+    def _say(self, text: str) -> None:
+        print(f"nsr: {text}", file=self.stream, flush=True)  # noqa: T201
+
+
+def choose(quiet: bool) -> Quiet:
+    """What suits standard error: bars on a terminal, lines elsewhere, nothing when quiet."""
+    if quiet:
+        return Quiet()
+    return Bars(Console(stderr=True)) if sys.stderr.isatty() else Lines(sys.stderr)
+
+
+def model_epochs(records: Sequence[Record]) -> int:
+    """Epochs that the models of some records were trained for."""
+    return sum(int(record.metrics.get("epochs", 0)) for record in records)
+
+
+def _work(item: Item) -> int:
+    return len(item.seeds) * item.recipe.epochs

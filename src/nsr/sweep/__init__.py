@@ -1,0 +1,1 @@
+"""Run what is missing on any ``concurrent.futures.Executor``."""
