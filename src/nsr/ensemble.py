@@ -5,7 +5,7 @@ import functools
 import os
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -29,7 +29,7 @@ class Ensemble:
         self._stack([build(torch.Generator().manual_seed(seed)) for seed in seeds], seeds)
 
     @classmethod
-    def of(cls, modules: Sequence[nn.Module]) -> Self:
+    def of(cls, modules: Sequence[nn.Module]) -> "Ensemble":
         """An ensemble of modules that exist already; their seeds are 0, 1, 2 and so on."""
         ensemble = cls.__new__(cls)
         ensemble._stack(list(modules), tuple(range(len(modules))))
@@ -57,7 +57,7 @@ class Ensemble:
         """The dtype of the members' parameters."""
         return next(iter(self.parameters.values())).dtype
 
-    def to(self, dtype: torch.dtype) -> Self:
+    def to(self, dtype: torch.dtype) -> "Ensemble":
         """The same members with parameters of another dtype. Trained in float32, they are best asked in float64."""
         other = copy.copy(self)
         other.template = copy.deepcopy(self.template).to(dtype)
@@ -78,11 +78,9 @@ class Ensemble:
         return self._run(x, 0)
 
     def _run(self, x: Tensor, x_axis: int | None) -> Tensor:
-        def one(parameters: State, buffers: State, x: Tensor) -> Any:
-            return functional_call(self.template, (parameters, buffers), (x,))
-
+        one = vmap(lambda own, buffers, x: functional_call(self.template, (own, buffers), (x,)), (0, 0, x_axis))
         with torch.no_grad():
-            answer: Tensor = vmap(one, in_dims=(0, 0, x_axis))(self.parameters, self.buffers, x)
+            answer: Tensor = one(self.parameters, self.buffers, x)
         return answer
 
     def member(self, seed: int) -> nn.Module:
@@ -118,12 +116,9 @@ def adam_step(
     ``objective(*data)`` is one member's loss. ``correction`` holds this epoch's learning rate over Adam's first
     bias correction, and the root of the second.
     """
-
-    def loss(parameters: State, buffers: State) -> Any:
-        return functional_call(objective, (parameters, buffers), data)
-
     parameters, first, second = state
-    gradients, losses = vmap(grad_and_value(loss))(parameters, buffers)
+    loss = grad_and_value(lambda own, buffers: functional_call(objective, (own, buffers), data))
+    gradients, losses = vmap(loss)(parameters, buffers)
     step, root = correction.unbind()
     new: tuple[State, State, State] = ({}, {}, {})
     for name, gradient in gradients.items():

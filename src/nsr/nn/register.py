@@ -13,7 +13,8 @@ class NSR(nn.Module):
 
     Each unit selects two operands, takes their difference and weighs its sign and zero bits; the units are summed
     into one logit. Rows of integers are subtracted as int64 before anything is rounded, so they are compared
-    exactly in the whole range of int64; rows of floats as exactly as their own dtype subtracts them.
+    exactly in the whole range of int64; rows of floats as exactly as their own dtype subtracts them. A row that
+    holds NaN or infinity is answered with NaN.
 
     Args:
         inputs: How many numbers a row has.

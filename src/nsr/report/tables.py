@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -25,13 +24,13 @@ def _comparison_table(experiment: Experiment, recipe: str, model: str, summaries
         title=f"{experiment.shows}: {model.upper()}, recipe {recipe}, {seeds} seeds, ours and the paper's",
         title_justify="left",
         title_style="bold",
-        box=box.SIMPLE_HEAD,
-        padding=(0, 2, 0, 0),
+        box=None,
+        padding=(0, 1, 0, 0),
         pad_edge=False,
     )
     table.add_column("")
     for summary in summaries:
-        table.add_column(Text(f"{summary.cell.comparison}", justify="center"), justify="left")  # type: ignore[attr-defined]
+        table.add_column(Text(f"{summary.cell.comparison}", justify="center"), justify="left", no_wrap=True)  # type: ignore[attr-defined]
     for name in (name for name in summaries[0].metrics if name != "epochs"):
         table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in summaries))
     table.add_section()

@@ -1,0 +1,20 @@
+"""Shapes and types of every annotated function of nsr are checked while the tests run."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+from jaxtyping import config, install_import_hook
+
+install_import_hook("nsr", "beartype.beartype")
+
+settings.register_profile("nsr", deadline=None, max_examples=60, derandomize=True)
+settings.load_profile("nsr")
+
+
+@pytest.fixture
+def unchecked() -> Iterator[None]:
+    """Shape checks off: torch.compile cannot see through them."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)

@@ -1,0 +1,37 @@
+"""Few doors, all of them tried."""
+
+import inspect
+
+import pytest
+
+import nsr
+
+
+def test_the_public_names_and_no_more():
+    assert nsr.__all__ == ["EXACT", "MLP", "NAU", "NSR", "PAPER", "Ensemble", "History", "Recipe", "fit"]
+    assert dir(nsr) == [*nsr.__all__, "__version__"]
+    assert all(getattr(nsr, name) is not None for name in nsr.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="^module 'nsr' has no attribute 'NRS'$"):
+        _ = nsr.NRS
+
+
+@pytest.mark.parametrize("name", ["NSR", "NAU", "MLP", "Ensemble", "fit", "Recipe", "History"])
+def test_every_door_is_documented(name):
+    assert len(inspect.getdoc(getattr(nsr, name))) > 20
+
+
+def test_the_register_has_the_promised_signature():
+    assert list(inspect.signature(nsr.NSR).parameters) == [
+        "inputs",
+        "redundancy",
+        "scale",
+        "constants",
+        "generator",
+        "device",
+        "dtype",
+    ]
+    kinds = [parameter.kind for parameter in inspect.signature(nsr.NSR).parameters.values()]
+    assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])

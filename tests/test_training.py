@@ -1,0 +1,210 @@
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Recipe, fit
+from nsr.ensemble import compiled_step
+from nsr.tasks import COMPARISONS, Rows, all_pairs
+from nsr.training import Objective, fold
+
+KINDS = {"nsr": NSR, "mlp": MLP}
+SHORT = Recipe(name="short", loss="mae", epochs=120, check_every=50)
+
+
+def ensemble(kind: str, seeds, **options) -> Ensemble:
+    return Ensemble(lambda generator: KINDS[kind](2, generator=generator, **options), seeds)
+
+
+def weights(module: torch.nn.Module) -> torch.Tensor:
+    return torch.cat([value.flatten() for value in module.state_dict().values()])
+
+
+# Members
+
+
+@pytest.mark.parametrize("loss", ["mae", "bce"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_member_is_its_seed_trained_alone_to_the_last_bit(kind, loss):
+    recipe = dataclasses.replace(SHORT, loss=loss)
+    alone = KINDS[kind](2, generator=torch.Generator().manual_seed(3))
+    fit(alone, all_pairs("="), recipe)
+    for seeds in ([3], [9, 3], range(5), range(33)):
+        block = ensemble(kind, seeds)
+        fit(block, all_pairs("="), recipe)
+        assert torch.equal(weights(block.member(3)), weights(alone)), len(block)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("kind", KINDS)
+def test_compiled_too_and_it_agrees_with_eager_to_rounding(kind):
+    torch._dynamo.reset()
+    results = []
+    for seeds in ([3], [9, 3], range(5), range(33)):
+        block = ensemble(kind, seeds, dtype=torch.float64)
+        history = fit(block, all_pairs("!="), SHORT, compiled=True)
+        assert history.compiled
+        results.append(weights(block.member(3)))
+    assert all(torch.equal(result, results[0]) for result in results)
+    eager = ensemble(kind, [3], dtype=torch.float64)
+    assert not fit(eager, all_pairs("!="), SHORT, compiled=False).compiled
+    torch.testing.assert_close(weights(eager.member(3)), results[0], rtol=1e-9, atol=1e-11)
+
+
+def test_a_plain_loop_with_torchs_adam_gives_the_same():
+    alone = NSR(2, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    rows = all_pairs(">").to(torch.float64)
+    optimiser = torch.optim.Adam(alone.parameters())
+    for _ in range(SHORT.epochs):
+        optimiser.zero_grad()
+        (alone(rows.x)[:, 0] - rows.y).abs().mean().backward()
+        optimiser.step()
+    block = ensemble("nsr", range(7), dtype=torch.float64)
+    fit(block, rows, SHORT)
+    torch.testing.assert_close(weights(block.member(5)), weights(alone), rtol=1e-8, atol=1e-10)
+
+
+# Folding
+
+
+def test_the_400_pairs_fold_to_39_rows():
+    rows = all_pairs(">")
+    folded = fold(rows)
+    assert (len(rows), len(folded)) == (400, 39)
+    assert folded.weight.sum().item() == pytest.approx(1, abs=1e-15)
+    equal = folded.x[:, 0] == folded.x[:, 1]
+    assert folded.weight[equal].item() == pytest.approx(20 / 400)
+
+
+@pytest.mark.parametrize("loss", ["mae", "bce"])
+@pytest.mark.parametrize("inputs", [2, 3])
+def test_folded_gradients_agree_to_rounding(inputs, loss):
+    numbers = torch.arange(-3, 4)
+    x = torch.cartesian_prod(*[numbers] * inputs)
+    rows = Rows.of(x, (x[:, 0] > x[:, 1]).double())
+    folded = fold(rows)
+    assert len(folded) < len(rows)
+    nsr = NSR(inputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    gradients = []
+    for data in (rows, folded):
+        value = Objective(nsr, loss)(data.x.double(), data.y, data.weight)
+        gradients.append(torch.autograd.grad(value, list(nsr.parameters())))
+    for plain, short in zip(*gradients, strict=True):
+        torch.testing.assert_close(plain, short, rtol=1e-11, atol=1e-14)
+
+
+def test_rows_with_other_answers_are_not_folded_together():
+    rows = Rows.of(torch.tensor([[1, 2], [2, 3], [3, 4]]), torch.tensor([1.0, 1.0, 0.0]))
+    folded = fold(rows)
+    assert sorted(folded.weight.tolist()) == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_it_folds_by_itself_where_it_holds():
+    history = fit(NSR(2), all_pairs(">"), SHORT)
+    assert history.rows == 39
+    assert fit(NSR(2), all_pairs(">"), SHORT, folded=False).rows == 400
+    assert fit(MLP(2), all_pairs(">"), SHORT).rows == 400
+    assert fit(NSR(2, constants=True), all_pairs(">"), SHORT).rows == 400
+
+
+@pytest.mark.parametrize("module", [NSR(2, constants=True), MLP(2)], ids=repr)
+def test_folding_is_refused_where_it_does_not_hold(module):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        fit(module, all_pairs(">"), SHORT, folded=True)
+    assert str(refusal.value) == (
+        f"rows can only be folded for a module that a shift of all inputs leaves unchanged, which {module!r} is not"
+    )
+
+
+# The loop
+
+
+@pytest.mark.parametrize("comparison", COMPARISONS)
+def test_recipe_exact_learns_every_comparison(comparison):
+    rows = all_pairs(comparison)
+    block = ensemble("nsr", range(10))
+    history = fit(block, rows, EXACT)
+    assert ((block(rows.x)[..., 0] > 0.5) == (rows.y > 0.5)).all()
+    assert (history.accuracy[-1] > 1 - 1e-6).all()
+    assert (history.stopped < EXACT.epochs).all()
+
+
+def test_members_stop_at_their_own_epoch_with_the_weights_they_had_then():
+    block = ensemble("nsr", range(10))
+    history = fit(block, all_pairs("="), EXACT)
+    assert len(set(history.stopped.tolist())) > 1
+    assert history.epochs[-1] == history.stopped.max()
+    for seed in (0, 4, 9):
+        alone = NSR(2, generator=torch.Generator().manual_seed(seed))
+        stopped = fit(alone, all_pairs("="), EXACT).stopped
+        assert stopped.item() == history.stopped[seed]
+        assert torch.equal(weights(alone), weights(block.member(seed)))
+
+
+def test_recipe_paper_never_stops_early():
+    recipe = dataclasses.replace(PAPER, epochs=600, check_every=100)
+    history = fit(NSR(2), all_pairs(">"), recipe)
+    assert history.stopped.tolist() == [600]
+    assert history.epochs == (100, 200, 300, 400, 500, 600)
+    assert history.loss.shape == history.accuracy.shape == (6, 1)
+    assert history.loss[-1] < history.loss[0]
+    assert history.seconds > 0
+
+
+def test_the_last_epoch_is_looked_at():
+    history = fit(NSR(2), all_pairs(">"), dataclasses.replace(SHORT, epochs=70))
+    assert history.epochs == (50, 70)
+
+
+def test_the_number_of_threads_is_left_as_it_was():
+    before = torch.get_num_threads()
+    fit(NSR(2), all_pairs(">"), dataclasses.replace(SHORT, epochs=2))
+    assert torch.get_num_threads() == before
+
+
+def test_without_a_compiler_it_trains_eagerly(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr("nsr.training.COMPILING_PAYS", 1)
+    assert not fit(NSR(2), all_pairs(">"), SHORT).compiled
+
+
+def test_a_compiler_that_fails_is_a_warning_and_the_same_numbers(monkeypatch):
+    eager, broken = (NSR(2, generator=torch.Generator().manual_seed(1)) for _ in range(2))
+    fit(eager, all_pairs(">"), SHORT, compiled=False)
+
+    def fails():
+        def step(*_):
+            raise RuntimeError("no such instruction\nand more")
+
+        return step
+
+    monkeypatch.setattr("nsr.training.compiled_step", fails)
+    with pytest.warns(UserWarning, match="runs eagerly, because compiling it failed: no such instruction$"):
+        history = fit(broken, all_pairs(">"), SHORT, compiled=True)
+    assert not history.compiled
+    assert torch.equal(weights(eager), weights(broken))
+
+
+def test_the_compiled_step_is_made_once():
+    assert compiled_step() is compiled_step()
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"loss": "mse"}, "loss must be one of mae, bce, got 'mse'"),
+        ({"epochs": 0}, "epochs must be at least 1, got 0"),
+        ({"check_every": 0}, "check_every must be at least 1, got 0"),
+        ({"patience": -1}, "patience must be at least 0, got -1"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive and finite, got 0.0"),
+        ({"learning_rate": math.inf}, "learning_rate must be positive and finite, got inf"),
+    ],
+)
+def test_bad_recipes_are_refused_in_a_sentence(changes, text):
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+        dataclasses.replace(PAPER, **changes)
+    assert str(refusal.value) == text
