@@ -26,7 +26,7 @@ def test_every_experiment_is_in_the_independence_contract():
 
 
 def test_import_nsr_loads_none_of_the_extras():
-    code = "import nsr, sys; nsr.NSR; nsr.fit; print([m for m in %r if m in sys.modules])" % (HEAVY,)
+    code = f"import nsr, sys; nsr.NSR; nsr.fit; print([m for m in {HEAVY!r} if m in sys.modules])"
     assert python(code).strip() == "[]"
 
 

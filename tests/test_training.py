@@ -110,7 +110,7 @@ def test_it_folds_by_itself_where_it_holds():
 
 @pytest.mark.parametrize("module", [NSR(2, constants=True), MLP(2)], ids=repr)
 def test_folding_is_refused_where_it_does_not_hold(module):
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         fit(module, all_pairs(">"), SHORT, folded=True)
     assert str(refusal.value) == (
         f"rows can only be folded for a module that a shift of all inputs leaves unchanged, which {module!r} is not"
@@ -205,6 +205,6 @@ def test_the_compiled_step_is_made_once():
     ],
 )
 def test_bad_recipes_are_refused_in_a_sentence(changes, text):
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         dataclasses.replace(PAPER, **changes)
     assert str(refusal.value) == text

@@ -1,9 +1,7 @@
 """How far a run is: a bar with the time left on a terminal, a plain line every few seconds elsewhere."""
 
-import sys
 import time
 from collections.abc import Sequence
-from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -68,10 +66,10 @@ class Bars(Quiet):
 class Lines(Quiet):
     """A line at most every ``every`` seconds, for logs."""
 
-    def __init__(self, stream: TextIO, every: float = 5.0) -> None:
-        self.stream, self.every = stream, every
+    def __init__(self, console: Console, every: float = 5.0) -> None:
+        self.console, self.every = console, every
         self.began = self.last = time.monotonic()
-        self.total = self.done = self.blocks = self.blocks_done = 0
+        self.total = self.done = self.blocks = self.blocks_done = self.epochs = 0
 
     def planned(self, items: Sequence[Item]) -> None:
         """Say how much there is."""
@@ -82,23 +80,26 @@ class Lines(Quiet):
         """Say how far it is, unless a line was written just now."""
         self.done += _work(item)
         self.blocks_done += 1
+        self.epochs += model_epochs(records)
         now = time.monotonic()
         if now - self.last < self.every and self.blocks_done < self.blocks:
             return
         self.last = now
         elapsed = now - self.began
         left = elapsed * (self.total - self.done) / self.done
-        self._say(f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s, about {left:.0f} s left")
+        speed = f"{self.epochs / elapsed:,.0f} model epochs/s"
+        self._say(f"{self.blocks_done} of {self.blocks} blocks, {speed}, {elapsed:.0f} s, about {left:.0f} s left")
 
     def _say(self, text: str) -> None:
-        print(f"nsr: {text}", file=self.stream, flush=True)  # noqa: T201
+        self.console.print(f"nsr: {text}", highlight=False, soft_wrap=True)
 
 
 def choose(quiet: bool) -> Quiet:
     """What suits standard error: bars on a terminal, lines elsewhere, nothing when quiet."""
     if quiet:
         return Quiet()
-    return Bars(Console(stderr=True)) if sys.stderr.isatty() else Lines(sys.stderr)
+    console = Console(stderr=True)
+    return Bars(console) if console.is_terminal else Lines(console)
 
 
 def model_epochs(records: Sequence[Record]) -> int:

@@ -27,7 +27,8 @@ from nsr.tasks import Rows
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     """How far the answer y of a comparison is from its target, row by row: the paper's loss."""
-    return (module(x)[..., 0] - y).abs()
+    error: Tensor = module(x)[..., 0] - y
+    return error.abs()
 
 
 def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -97,7 +98,7 @@ def fold(rows: Rows) -> Rows:
     """
     centred = rows.x - rows.x[:, :1]
     keys = torch.cat([centred, rows.y.unsqueeze(-1).to(centred.dtype)], dim=-1)
-    distinct, row_of = keys.unique(dim=0, return_inverse=True)
+    distinct, row_of = torch.unique(keys, dim=0, return_inverse=True)
     weight = torch.zeros(len(distinct), dtype=rows.weight.dtype).index_add(0, row_of, rows.weight)
     return Rows(distinct[:, :-1], distinct[:, -1].to(rows.y.dtype), weight)
 
@@ -139,22 +140,23 @@ def fit(
         folded: Fold shift-equivalent rows. By default where the module allows it.
         compiled: Compile the step. By default where there is a compiler and enough work to repay it.
     """
-    ensemble = model if isinstance(model, Ensemble) else Ensemble.of([model])
-    invariant = bool(getattr(ensemble.template, "shift_invariant", False))
+    if isinstance(model, nn.Module):
+        ensemble = Ensemble.of([model])
+        history = fit(ensemble, rows, recipe, folded=folded, compiled=compiled)
+        model.load_state_dict(ensemble.member(0).state_dict())
+        return history
+    invariant = bool(getattr(model.template, "shift_invariant", False))
     if folded and not invariant:
         raise ValueError(
             f"rows can only be folded for a module that a shift of all inputs leaves unchanged, "
-            f"which {ensemble.template!r} is not"
+            f"which {model.template!r} is not"
         )
     if invariant and folded is not False:
         rows = fold(rows)
     if compiled is None:
         compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
     with _one_thread():
-        history = _fit(ensemble, rows, recipe, compiled)
-    if ensemble is not model:
-        model.load_state_dict(ensemble.member(0).state_dict())
-    return history
+        return _fit(model, rows, recipe, compiled)
 
 
 def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> History:

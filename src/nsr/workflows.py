@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES, Cell, Experiment
-from nsr.report.summaries import Summary, summarise
 from nsr.progress import Quiet
 from nsr.refusals import at_least, one_of
+from nsr.report.summaries import Summary, summarise
 from nsr.sweep import executors
 from nsr.sweep.plan import Item, Record, plan
 from nsr.sweep.run import run
@@ -73,9 +73,7 @@ def reproduce(
             watch.finished(item, block)
     finally:
         watch.close()
-    return Reproduction(
-        {e.name: summarise(e, [r for r in records if r.experiment == e.name]) for e in chosen}
-    )
+    return Reproduction({e.name: summarise(e, [r for r in records if r.experiment == e.name]) for e in chosen})
 
 
 def select(cells: Sequence[Cell], only: Mapping[str, Sequence[str]]) -> list[Cell]:

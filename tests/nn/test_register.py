@@ -329,7 +329,7 @@ def test_repr_is_the_constructor_call(call):
 )
 @pytest.mark.usefixtures("unchecked")
 def test_bad_arguments_are_refused_in_a_sentence(arguments, text):
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         NSR(**{"inputs": 2} | arguments)
     assert str(refusal.value) == text
 
@@ -337,7 +337,7 @@ def test_bad_arguments_are_refused_in_a_sentence(arguments, text):
 @pytest.mark.parametrize("shape", [(), (3,), (4, 3), (2, 0)])
 @pytest.mark.usefixtures("unchecked")
 def test_a_wrong_last_axis_is_refused_in_a_sentence(shape):
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         register(2)(torch.zeros(shape))
     assert str(refusal.value) == f"x must have 2 numbers in its last axis, got shape {shape}"
 

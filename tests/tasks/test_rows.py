@@ -31,6 +31,6 @@ def test_another_dtype():
     ],
 )
 def test_rows_that_cannot_be_learned_from_are_refused(x, y, text):
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         Rows.of(x, y)
     assert str(refusal.value) == text

@@ -3,6 +3,4 @@
 from nsr.experiments import comparisons
 from nsr.experiments.spec import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment for experiment in (comparisons.EXPERIMENT,)
-}
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (comparisons.EXPERIMENT,)}

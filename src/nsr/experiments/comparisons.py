@@ -37,9 +37,7 @@ def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list
     ensemble = ensemble.to(torch.float64)
     columns = {"train": accuracy(ensemble(rows.x), rows.y)}
     for power in POWERS:
-        tests = [
-            pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds
-        ]
+        tests = [pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds]
         columns[f"10^{power}"] = accuracy(ensemble.each(torch.stack([test.x for test in tests])), stack_y(tests))
     columns["epochs"] = history.stopped
     return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]

@@ -80,6 +80,4 @@ def canonical_json(value: Any) -> str:
 
 def grid(kind: Callable[..., Cell], **axes: Sequence[Any]) -> tuple[Cell, ...]:
     """Every combination of the axes as a cell, the last axis running fastest."""
-    return tuple(
-        kind(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values())
-    )
+    return tuple(kind(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values()))

@@ -20,9 +20,10 @@ def positive_number(name: str, value: object) -> float:
     """``value`` as a finite float above 0, or a ValueError that names the argument."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ValueError(f"{name} must be a number, got {value!r}")
-    if not (math.isfinite(value) and value > 0):
+    number = float(value)
+    if not (math.isfinite(number) and number > 0):
         raise ValueError(f"{name} must be positive and finite, got {value}")
-    return float(value)
+    return number
 
 
 def floating_dtype(dtype: torch.dtype | None) -> torch.dtype:

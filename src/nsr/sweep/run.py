@@ -15,9 +15,7 @@ def run_item(item: Item) -> list[Record]:
     measured = experiment.run(item.cell, item.recipe, item.seeds)
     seconds = (time.perf_counter() - began) / len(item.seeds)
     return [
-        Record(
-            item.experiment, experiment.revision, item.cell, item.recipe.name, item.profile, seed, metrics, seconds
-        )
+        Record(item.experiment, experiment.revision, item.cell, item.recipe.name, item.profile, seed, metrics, seconds)
         for seed, metrics in zip(item.seeds, measured, strict=True)
     ]
 

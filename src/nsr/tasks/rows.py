@@ -18,9 +18,7 @@ class Rows:
     def of(cls, x: Tensor, y: Tensor) -> "Rows":
         """Rows of equal weight, refused when they cannot be learned from."""
         if x.dim() != 2 or y.shape != x.shape[:1]:
-            raise ValueError(
-                f"x must be (rows, inputs) and y (rows,), got {tuple(x.shape)} and {tuple(y.shape)}"
-            )
+            raise ValueError(f"x must be (rows, inputs) and y (rows,), got {tuple(x.shape)} and {tuple(y.shape)}")
         if len(x) == 0:
             raise ValueError("x must have at least one row, got none")
         bad = ~(x.isfinite().all(-1) & y.isfinite())

@@ -1,0 +1,5 @@
+"""``python -m nsr`` is ``nsr``."""
+
+from nsr.cli import main
+
+main()

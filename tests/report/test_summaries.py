@@ -1,0 +1,40 @@
+import pytest
+
+from nsr.experiments import EXPERIMENTS
+from nsr.experiments.comparisons import ComparisonCell
+from nsr.report.summaries import summarise, wilson
+from nsr.sweep.plan import Record
+
+CELL = ComparisonCell("nsr", "=")
+
+
+def record(seed: int, accuracy: float, recipe: str = "paper") -> Record:
+    metrics = {"train": 1.0, "10^2": accuracy, "epochs": 100.0 + seed}
+    return Record("comparisons", 1, CELL, recipe, "quick", seed, metrics, 0.5)
+
+
+def test_means_and_perfect_seeds():
+    summary, exact = summarise(
+        EXPERIMENTS["comparisons"], [record(0, 1.0), record(1, 0.5), record(2, 1.0, "exact"), record(2, 1.0)]
+    )
+    assert (summary.recipe, exact.recipe) == ("paper", "exact")
+    assert summary.metrics == {"train": 1.0, "10^2": pytest.approx(2.5 / 3), "epochs": 101.0}
+    assert (summary.seeds, summary.perfect, summary.seconds) == (3, 2, 1.5)
+    assert summary.published["10^2"] == 0.93
+
+
+def test_json_has_the_cells_fields_and_the_published_numbers():
+    (summary,) = summarise(EXPERIMENTS["comparisons"], [record(0, 1.0)])
+    row = summary.as_json()
+    assert (row["model"], row["comparison"], row["recipe"], row["seeds"]) == ("nsr", "=", "paper", 1)
+    assert row["perfect"] == {"seeds": 1, "share": 1.0, "interval": [pytest.approx(0.2065, abs=1e-4), 1.0]}
+    assert row["published"]["10^13"] == 0.93
+
+
+# From Newcombe (1998), Statistics in Medicine 17, Table I, method 3.
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_intervals_are_the_published_ones(successes, trials, low, high):
+    assert wilson(successes, trials) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))

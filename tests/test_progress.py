@@ -1,0 +1,62 @@
+import io
+import sys
+
+from rich.console import Console
+
+from nsr.experiments import EXPERIMENTS
+from nsr.experiments.spec import PROFILES
+from nsr.progress import Bars, Lines, Quiet, choose
+from nsr.sweep.plan import Record, plan
+
+EXPERIMENT = EXPERIMENTS["comparisons"]
+ITEMS = plan(EXPERIMENT, PROFILES["quick"], EXPERIMENT.cells[:2], ("exact",), range(2))
+
+
+def records(item):
+    return [
+        Record(item.experiment, 1, item.cell, "exact", "quick", seed, {"epochs": 500.0}, 1.0) for seed in item.seeds
+    ]
+
+
+def test_lines_say_how_far_how_fast_and_how_long_still():
+    stream = io.StringIO()
+    lines = Lines(stream, every=0)
+    lines.planned(ITEMS)
+    for item in ITEMS:
+        lines.finished(item, records(item))
+    lines.close()
+    said = stream.getvalue().splitlines()
+    assert said[0] == "nsr: 2 blocks to run"
+    assert said[1].startswith("nsr: 1 of 2 blocks, ")
+    assert "model epochs/s" in said[1]
+    assert said[2].endswith("about 0 s left")
+
+
+def test_lines_keep_still_between_but_not_at_the_end():
+    stream = io.StringIO()
+    lines = Lines(stream, every=1e9)
+    lines.planned(ITEMS)
+    for item in ITEMS:
+        lines.finished(item, records(item))
+    assert len(stream.getvalue().splitlines()) == 2
+
+
+def test_bars_are_drawn_on_a_terminal():
+    console = Console(file=io.StringIO(), force_terminal=True, width=120)
+    bars = Bars(console)
+    bars.planned(ITEMS)
+    bars.finished(ITEMS[0], records(ITEMS[0]))
+    bars.progress.refresh()
+    bars.close()
+    drawn = console.file.getvalue()
+    assert "comparisons" in drawn
+    assert "1/2" in drawn
+    assert "model epochs/s" in drawn
+
+
+def test_what_is_chosen(monkeypatch):
+    assert type(choose(quiet=True)) is Quiet
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    assert type(choose(quiet=False)) is Lines
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert type(choose(quiet=False)) is Bars
