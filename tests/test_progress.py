@@ -1,5 +1,4 @@
 import io
-import sys
 
 from rich.console import Console
 
@@ -20,7 +19,7 @@ def records(item):
 
 def test_lines_say_how_far_how_fast_and_how_long_still():
     stream = io.StringIO()
-    lines = Lines(stream, every=0)
+    lines = Lines(Console(file=stream), every=0.0)
     lines.planned(ITEMS)
     for item in ITEMS:
         lines.finished(item, records(item))
@@ -34,7 +33,7 @@ def test_lines_say_how_far_how_fast_and_how_long_still():
 
 def test_lines_keep_still_between_but_not_at_the_end():
     stream = io.StringIO()
-    lines = Lines(stream, every=1e9)
+    lines = Lines(Console(file=stream), every=1e9)
     lines.planned(ITEMS)
     for item in ITEMS:
         lines.finished(item, records(item))
@@ -56,7 +55,7 @@ def test_bars_are_drawn_on_a_terminal():
 
 def test_what_is_chosen(monkeypatch):
     assert type(choose(quiet=True)) is Quiet
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    monkeypatch.setattr(Console, "is_terminal", False)
     assert type(choose(quiet=False)) is Lines
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(Console, "is_terminal", True)
     assert type(choose(quiet=False)) is Bars
