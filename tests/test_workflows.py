@@ -14,7 +14,7 @@ class Watch(Quiet):
     def planned(self, items) -> None:
         self.planned_items = len(items)
 
-    def finished(self, item, records) -> None:
+    def finished(self, item, records) -> None:  # noqa: ARG002
         self.finished_items += 1
 
     def close(self) -> None:

@@ -24,6 +24,7 @@ app = App(
     help="Learn exact comparisons and conditionals from data, and reproduce every result of the paper.",
     version=_version,
     help_format="plaintext",
+    suppress_keyboard_interrupt=False,
 )
 
 
