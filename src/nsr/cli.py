@@ -2,15 +2,19 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import cyclopts
 from cyclopts import App, Parameter
 
 from nsr.refusals import InputError
 
-DONE, WRONG, INTERRUPTED = 0, 2, 130
+if TYPE_CHECKING:
+    from nsr.report.summaries import Summary
+
+DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
 
 def _version() -> str:
@@ -37,6 +41,7 @@ def reproduce(
     model: Annotated[Sequence[str], Parameter(negative="")] = (),
     comparison: Annotated[Sequence[str], Parameter(negative="")] = (),
     workers: int | None = None,
+    out: Path = Path("runs"),
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     quiet: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -58,15 +63,14 @@ def reproduce(
         Only this comparison, as in --comparison ">=". May be repeated.
     workers
         How many processes; by default one for each core.
+    out
+        The folder of the results. The same command goes on where it was stopped.
     json_
         Print one JSON object instead of tables.
     quiet
         Show no progress.
     """
-    from rich.console import Console
-
     from nsr import progress, workflows
-    from nsr.report.tables import comparison_tables
 
     only = {field: values for field, values in (("model", model), ("comparison", comparison)) if values}
     result = workflows.reproduce(
@@ -76,15 +80,47 @@ def reproduce(
         seeds=seeds,
         only=only,
         workers=workers,
+        out=out,
         watch=progress.choose(quiet),
     )
-    if json_:
-        print(json.dumps({e.name: [s.as_json() for s in rows] for e, rows in result.experiments()}))  # noqa: T201
+    _show(result.summaries, as_json=json_)
+    if not result.ran and not quiet:
+        _tell(f"nothing was missing: all results were in {out}")
+    for item in result.failed:
+        _tell(f"failed: {item.experiment} {item.cell}, recipe {item.recipe.name}, {len(item.seeds)} seeds")
+    if result.failed:
+        _tell(f"{len(result.failed)} blocks failed; nsr results --failures shows why, the same command tries again")
+        return FAILED
+    return DONE
+
+
+@app.command
+def results(
+    *names: str,
+    out: Path = Path("runs"),
+    json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    failures: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Show what is stored.
+
+    Parameters
+    ----------
+    names
+        Which experiments; all by default.
+    out
+        The folder of the results.
+    json_
+        Print one JSON object instead of tables.
+    failures
+        Print the blocks that failed, with their tracebacks, instead.
+    """
+    from nsr import workflows
+
+    if failures:
+        for failure in workflows.failures(out):
+            print(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")  # noqa: T201
         return DONE
-    console = Console()
-    for experiment, summaries in result.experiments():
-        for table in comparison_tables(experiment, summaries):
-            console.print(table, "")
+    _show(workflows.stored(names, out=out), as_json=json_)
     return DONE
 
 
@@ -98,21 +134,42 @@ def list_() -> int:
 
     table = Table("experiment", "section", "shows", "what", "cells x seeds (smoke, quick, paper)", box=None)
     for experiment in EXPERIMENTS.values():
-        sizes = ", ".join(str(profile.seeds) for profile in experiment.profiles.values())
-        cost = f"{len(experiment.cells)} x {sizes}"
+        cost = ", ".join(
+            f"{len(experiment.cells_of('paper', profile))} x {profile.seeds}"
+            for profile in experiment.profiles.values()
+        )
         table.add_row(experiment.name, experiment.section, experiment.shows, experiment.title, cost)
     Console().print(table)
     return DONE
 
 
+def _show(summaries: "Mapping[str, Sequence[Summary]]", *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({name: [row.as_json() for row in rows] for name, rows in summaries.items()}))  # noqa: T201
+        return
+    from rich.console import Console
+
+    from nsr.experiments import EXPERIMENTS
+    from nsr.report.tables import tables
+
+    console = Console()
+    for name, rows in summaries.items():
+        for table in tables(EXPERIMENTS[name], rows):
+            console.print(table, "")
+
+
+def _tell(text: str) -> None:
+    print(f"nsr: {text}", file=sys.stderr)  # noqa: T201
+
+
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0 done, 2 the command or its input was wrong, 130 interrupted."""
+    """Run the command and exit: 0 done, 1 something failed, 2 the command was wrong, 130 interrupted."""
     try:
         code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except (InputError, cyclopts.CycloptsError) as refusal:
-        print(f"nsr: {refusal}", file=sys.stderr)  # noqa: T201
+        _tell(str(refusal))
         code = WRONG
     except KeyboardInterrupt:
-        print("nsr: interrupted", file=sys.stderr)  # noqa: T201
+        _tell("interrupted; what was finished is kept, and the same command goes on from there")
         code = INTERRUPTED
     sys.exit(code or DONE)

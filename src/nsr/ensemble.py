@@ -49,6 +49,14 @@ class Ensemble:
     def __len__(self) -> int:
         return len(self.seeds)
 
+    def __getitem__(self, some: slice) -> "Ensemble":
+        """An ensemble of some of the members, in the order of their seeds' list."""
+        part = copy.copy(self)
+        part.seeds = self.seeds[some]
+        part.parameters = {name: value[some] for name, value in self.parameters.items()}
+        part.buffers = {name: value[some] for name, value in self.buffers.items()}
+        return part
+
     def __repr__(self) -> str:
         return f"Ensemble of {len(self)} x {self.template!r}"
 
@@ -109,16 +117,17 @@ def adam_step(
     state: tuple[State, State, State],
     buffers: State,
     correction: Tensor,
-    data: tuple[Tensor, ...],
+    shared: tuple[Tensor, ...],
+    own: tuple[Tensor, ...],
 ) -> tuple[tuple[State, State, State], Tensor]:
     """One epoch of every member: its loss, its gradient, its Adam (Kingma and Ba, 2015, torch's defaults).
 
-    ``objective(*data)`` is one member's loss. ``correction`` holds this epoch's learning rate over Adam's first
-    bias correction, and the root of the second.
+    ``objective(*shared, *own)`` is one member's loss; ``own`` has a first axis of members. ``correction`` holds
+    this epoch's learning rate over Adam's first bias correction, and the root of the second.
     """
     parameters, first, second = state
-    loss = grad_and_value(lambda own, buffers: functional_call(objective, (own, buffers), data))
-    gradients, losses = vmap(loss)(parameters, buffers)
+    loss = grad_and_value(lambda weights, rest, own: functional_call(objective, (weights, rest), (*shared, *own)))
+    gradients, losses = vmap(loss)(parameters, buffers, own)
     step, root = correction.unbind()
     new: tuple[State, State, State] = ({}, {}, {})
     for name, gradient in gradients.items():

@@ -1,7 +1,6 @@
 """How far a run is: a bar with the time left on a terminal, a plain line every few seconds elsewhere."""
 
 import time
-from collections.abc import Sequence
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -12,11 +11,14 @@ from nsr.sweep.plan import Item, Record
 class Quiet:
     """Says nothing."""
 
-    def planned(self, items: Sequence[Item]) -> None:
+    def planned(self, items: list[Item]) -> None:
         """Called once, with all that will run."""
 
-    def finished(self, item: Item, records: Sequence[Record]) -> None:
+    def finished(self, item: Item, records: list[Record]) -> None:
         """Called after each item."""
+
+    def tick(self) -> None:
+        """Called about once a second."""
 
     def close(self) -> None:
         """Called at the end, also after an error."""
@@ -39,7 +41,7 @@ class Bars(Quiet):
         self.tasks: dict[str, TaskID] = {}
         self.began = time.monotonic()
 
-    def planned(self, items: Sequence[Item]) -> None:
+    def planned(self, items: list[Item]) -> None:
         """Draw an empty bar for each experiment."""
         for item in items:
             self.tally.setdefault(item.experiment, [0, 0, 0])[1] += 1
@@ -48,7 +50,7 @@ class Bars(Quiet):
             self.tasks[name] = self.progress.add_task(name, total=work, blocks=f"0/{blocks}", speed="")
         self.progress.start()
 
-    def finished(self, item: Item, records: Sequence[Record]) -> None:
+    def finished(self, item: Item, records: list[Record]) -> None:
         """Advance the bar of the item's experiment."""
         tally = self.tally[item.experiment]
         tally[0] += 1
@@ -71,24 +73,32 @@ class Lines(Quiet):
         self.began = self.last = time.monotonic()
         self.total = self.done = self.blocks = self.blocks_done = self.epochs = 0
 
-    def planned(self, items: Sequence[Item]) -> None:
+    def planned(self, items: list[Item]) -> None:
         """Say how much there is."""
         self.total, self.blocks = sum(map(_work, items)), len(items)
-        self._say(f"{self.blocks} blocks to run")
+        if items:
+            self._say(f"{self.blocks} blocks to run")
 
-    def finished(self, item: Item, records: Sequence[Record]) -> None:
-        """Say how far it is, unless a line was written just now."""
+    def finished(self, item: Item, records: list[Record]) -> None:
+        """Count it; the last one is always told."""
         self.done += _work(item)
         self.blocks_done += 1
         self.epochs += model_epochs(records)
+        if self.blocks_done == self.blocks:
+            self.last = 0.0
+        self.tick()
+
+    def tick(self) -> None:
+        """Say how far it is, unless a line was written just now."""
         now = time.monotonic()
-        if now - self.last < self.every and self.blocks_done < self.blocks:
+        if now - self.last < self.every:
             return
-        self.last = now
-        elapsed = now - self.began
-        left = elapsed * (self.total - self.done) / self.done
-        speed = f"{self.epochs / elapsed:,.0f} model epochs/s"
-        self._say(f"{self.blocks_done} of {self.blocks} blocks, {speed}, {elapsed:.0f} s, about {left:.0f} s left")
+        self.last, elapsed = now, now - self.began
+        text = f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s"
+        if self.done:
+            left = elapsed * (self.total - self.done) / self.done
+            text += f", about {left:.0f} s left, {self.epochs / elapsed:,.0f} model epochs/s"
+        self._say(text)
 
     def _say(self, text: str) -> None:
         self.console.print(f"nsr: {text}", highlight=False, soft_wrap=True)
@@ -102,7 +112,7 @@ def choose(quiet: bool) -> Quiet:
     return Bars(console) if console.is_terminal else Lines(console)
 
 
-def model_epochs(records: Sequence[Record]) -> int:
+def model_epochs(records: list[Record]) -> int:
     """Epochs that the models of some records were trained for."""
     return sum(int(record.metrics.get("epochs", 0)) for record in records)
 

@@ -97,10 +97,12 @@ def fold(rows: Rows) -> Rows:
     The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient.
     """
     centred = rows.x - rows.x[:, :1]
-    keys = torch.cat([centred, rows.y.unsqueeze(-1).to(centred.dtype)], dim=-1)
+    targets = rows.y.reshape(-1, len(rows)).T  # (rows, 1), or one column for each member
+    keys = torch.cat([centred.to(torch.float64), targets.to(torch.float64)], dim=-1)
     distinct, row_of = torch.unique(keys, dim=0, return_inverse=True)
     weight = torch.zeros(len(distinct), dtype=rows.weight.dtype).index_add(0, row_of, rows.weight)
-    return Rows(distinct[:, :-1], distinct[:, -1].to(rows.y.dtype), weight)
+    x, y = distinct[:, : rows.x.shape[-1]], distinct[:, rows.x.shape[-1] :].T
+    return Rows(x.to(rows.x.dtype), y.reshape(*rows.y.shape[:-1], len(x)).to(rows.y.dtype), weight)
 
 
 class Objective(nn.Module):
@@ -111,7 +113,7 @@ class Objective(nn.Module):
         self.module = module
         self.loss = LOSSES[loss]
 
-    def forward(self, x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+    def forward(self, x: Tensor, weight: Tensor, y: Tensor) -> Tensor:
         """The weighted mean of the row losses."""
         return (self.loss(self.module, x, y) * weight).sum()
 
@@ -162,12 +164,15 @@ def fit(
 def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> History:
     began = time.perf_counter()
     x, y, weight = (tensor.to(ensemble.dtype) for tensor in (rows.x, rows.y, rows.weight))
-    data = x.T.contiguous().T, y, weight  # columns lie contiguous: the units of a layer run along the rows
+    x = x.T.contiguous().T  # columns lie contiguous: the units of a layer run along the rows
     objective = Objective(ensemble.template, recipe.loss)
     bounds = bounds_of(objective)
     state, buffers = _initial_state(ensemble, len(rows))
     corrections = adam_corrections(recipe.learning_rate, recipe.epochs)
-    step = _compiled_or_eager(objective, bounds, state, buffers, corrections[0], data) if compiled else adam_step
+    members = len(next(iter(state[0].values())))
+    own = (_padded(y.expand(len(ensemble), len(x)), members),)
+    data = (x, weight), own
+    step = _compiled_or_eager(objective, bounds, state, buffers, corrections[0], *data) if compiled else adam_step
 
     names = list(ensemble.parameters)
     kept = {name: value.clone() for name, value in ensemble.parameters.items()}
@@ -176,11 +181,11 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     looks: list[tuple[int, Tensor, Tensor]] = []
 
     for epoch, correction in enumerate(corrections, start=1):
-        state, losses = step(objective, bounds, state, buffers, correction, data)
+        state, losses = step(objective, bounds, state, buffers, correction, *data)
         if epoch % recipe.check_every and epoch != recipe.epochs:
             continue
         ensemble.parameters = {name: state[0][f"module.{name}"][: len(ensemble)] for name in names}
-        right = (ensemble(data[0])[..., 0] > 0.5) == (y > 0.5)
+        right = (ensemble(x)[..., 0] > 0.5) == (y > 0.5)
         looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
         streak = torch.where(right.all(-1), streak + 1, 0)
         ripe = streak >= (recipe.patience or math.inf)
@@ -203,25 +208,26 @@ def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, S
     The last member is repeated after itself. A vector loop rounds its remainder in another way, and a stack of
     one is compiled in another way: both then befall a copy that nobody looks at.
     """
-    spare = 1 + WIDEST_VECTOR // rows
+    members = len(ensemble) + 1 + WIDEST_VECTOR // rows
 
     def stacked(state: State) -> State:
-        return {
-            f"module.{name}": torch.cat([value, value[-1:].repeat_interleave(spare, 0)])
-            for name, value in state.items()
-        }
+        return {f"module.{name}": _padded(value, members) for name, value in state.items()}
 
     parameters = stacked(ensemble.parameters)
     first, second = ({name: torch.zeros_like(value) for name, value in parameters.items()} for _ in range(2))
     return (parameters, first, second), stacked(ensemble.buffers)
 
 
+def _padded(stacked: Tensor, members: int) -> Tensor:
+    """``stacked`` with its last entry repeated until there is one for each member."""
+    return torch.cat([stacked, stacked[-1:].repeat_interleave(members - len(stacked), 0)])
+
+
 def _compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
     """The compiled step when it works on these arguments, and the eager one with a warning when it does not."""
-    (parameters, first, second), buffers = arguments[2:4]
-    for stacked in (parameters, first, second, buffers):
-        for value in stacked.values():
-            torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
+    state, buffers, (y,) = arguments[2], arguments[3], arguments[-1]
+    for value in (y, *(value for stacked in (*state, buffers) for value in stacked.values())):
+        torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
     step = compiled_step()
     try:
         step(*arguments)

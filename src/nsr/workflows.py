@@ -1,32 +1,33 @@
 """The stories end to end. Read this file first: what a command does is a function here."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
 from types import MappingProxyType
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES, Cell, Experiment
 from nsr.progress import Quiet
-from nsr.refusals import at_least, one_of
+from nsr.refusals import InputError, at_least, one_of
 from nsr.report.summaries import Summary, summarise
 from nsr.sweep import executors
-from nsr.sweep.plan import Item, Record, plan
-from nsr.sweep.run import run
+from nsr.sweep.plan import Item, plan
+from nsr.sweep.run import Sweep, Watch
+from nsr.sweep.store import FILE, Failure, Store
 
 RECIPES: Mapping[str, tuple[str, ...]] = {"paper": ("paper",), "exact": ("exact",), "both": ("paper", "exact")}
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What ``reproduce`` measured: a list of summaries for each experiment."""
+    """What a run did, and the summaries of what is stored now."""
 
     summaries: Mapping[str, list[Summary]]
-
-    def experiments(self) -> list[tuple[Experiment, list[Summary]]]:
-        """Each experiment with its summaries."""
-        return [(EXPERIMENTS[name], summaries) for name, summaries in self.summaries.items()]
+    ran: int
+    """Items that were missing and ran."""
+    failed: list[Item]
 
 
 def reproduce(
@@ -37,10 +38,11 @@ def reproduce(
     seeds: int | None = None,
     only: Mapping[str, Sequence[str]] = MappingProxyType({}),
     workers: int | None = None,
-    executor: Executor | None = None,
-    watch: Quiet | None = None,
+    out: Path = Path("runs"),
+    start: Callable[[int], Executor] = executors.local,
+    watch: Watch | None = None,
 ) -> Reproduction:
-    """Run experiments of the paper, all of them by default, and summarise them.
+    """Run what is missing of the paper's experiments, all of them by default, and summarise what is there.
 
     Args:
         names: Which experiments.
@@ -49,38 +51,72 @@ def reproduce(
         seeds: How many seeds, instead of the profile's number.
         only: For fields of the cells, the values to keep: ``{"model": ["nsr"], "comparison": [">"]}``.
         workers: How many processes, one for each core by default.
-        executor: Where to run instead of local processes. It is shut down at the end.
+        out: The folder of the store.
+        start: Makes an executor of some workers; local processes by default.
         watch: Told of the plan and of each finished item; see ``nsr.progress``.
     """
-    chosen = [EXPERIMENTS[one_of("experiment", name, EXPERIMENTS)] for name in names or EXPERIMENTS]
+    chosen = choose(names, only)
     one_of("profile", profile, PROFILES)
     recipes = RECIPES[one_of("recipe", recipe, RECIPES)]
     seeds = None if seeds is None else at_least(1, "seeds", seeds)
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
 
-    items: list[Item] = []
-    for experiment in chosen:
-        size = experiment.profiles[profile]
-        cells = select(experiment.cells, only)
-        items += plan(experiment, size, cells, recipes, range(size.seeds if seeds is None else seeds))
-    records: list[Record] = []
-    executor = executor or executors.local(min(workers, len(items)))
-    watch = watch or Quiet()
-    watch.planned(items)
+    store = Store(out)
     try:
-        for item, block in run(items, executor):
-            records += block
-            watch.finished(item, block)
+        items: list[Item] = []
+        for experiment in chosen:
+            size = experiment.profiles[profile]
+            numbers = range(size.seeds if seeds is None else seeds)
+            items += plan(experiment, size, recipes, numbers, done=store.done(experiment), keep=selector(only))
+        failed: list[Item] = []
+        if items:
+            workers = min(workers, len(items))
+            failed = Sweep(store, lambda: start(workers), workers, watch or Quiet()).run(items)
+        summaries = {
+            experiment.name: summarise(experiment, store.records(experiment), profile) for experiment in chosen
+        }
     finally:
-        watch.close()
-    return Reproduction({e.name: summarise(e, [r for r in records if r.experiment == e.name]) for e in chosen})
+        store.close()
+    return Reproduction(summaries, len(items), failed)
 
 
-def select(cells: Sequence[Cell], only: Mapping[str, Sequence[str]]) -> list[Cell]:
-    """The cells whose fields have one of the values asked for; a value that no cell has is refused."""
-    kept = list(cells)
+def stored(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:
+    """Summaries of what a folder holds, of the largest profile that each experiment has results of."""
+    if not (out / FILE).exists():
+        raise InputError(f"there are no results in {out}: run nsr reproduce first, or name another folder with --out")
+    store = Store(out)
+    try:
+        return {e.name: summarise(e, store.records(e)) for e in choose(names, {})}
+    finally:
+        store.close()
+
+
+def failures(out: Path = Path("runs")) -> list[Failure]:
+    """What failed in a folder and has not succeeded since."""
+    store = Store(out)
+    try:
+        return store.failures()
+    finally:
+        store.close()
+
+
+def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Experiment]:
+    """The experiments named, or all whose cells have the fields asked for; unknown names and values are refused."""
+    named = [EXPERIMENTS[one_of("experiment", name, EXPERIMENTS)] for name in names]
+    chosen = [e for e in named or EXPERIMENTS.values() if all(field in _fields(e) for field in only)]
+    if not chosen:
+        raise InputError(f"no experiment named has cells with {' and '.join(only)}")
     for field, values in only.items():
-        known = dict.fromkeys(str(getattr(cell, field)) for cell in cells)
-        wanted = {one_of(field, value, known) for value in values}
-        kept = [cell for cell in kept if not wanted or str(getattr(cell, field)) in wanted]
-    return kept
+        known = dict.fromkeys(str(getattr(cell, field)) for e in chosen for cell in e.cells + e.beyond)
+        for value in values:
+            one_of(field, value, known)
+    return chosen
+
+
+def selector(only: Mapping[str, Sequence[str]]) -> Callable[[Cell], bool]:
+    """Whether a cell has one of the values asked for in every field."""
+    return lambda cell: all(str(getattr(cell, field)) in values for field, values in only.items())
+
+
+def _fields(experiment: Experiment) -> set[str]:
+    return {field.name for field in fields(experiment.cells[0])}

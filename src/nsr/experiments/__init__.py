@@ -1,6 +1,8 @@
 """Section 4: one file for each subsection."""
 
-from nsr.experiments import comparisons
+from nsr.experiments import comparisons, floats
 from nsr.experiments.spec import Experiment
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (comparisons.EXPERIMENT,)}
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment for experiment in (comparisons.EXPERIMENT, floats.EXPERIMENT)
+}

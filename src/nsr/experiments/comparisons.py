@@ -8,9 +8,10 @@ import torch
 from torch import nn
 
 from nsr.ensemble import Ensemble
+from nsr.experiments.measure import accuracy, accuracy_of_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid
 from nsr.nn import MLP, NSR
-from nsr.tasks import COMPARISONS, Rows, all_pairs, pairs_around
+from nsr.tasks import COMPARISONS, all_pairs, pairs_around
 from nsr.training import EXACT, PAPER, fit
 
 MODELS: Mapping[str, Callable[[torch.Generator], nn.Module]] = {
@@ -35,22 +36,12 @@ def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list
     rows = all_pairs(cell.comparison)
     history = fit(ensemble, rows, recipe)
     ensemble = ensemble.to(torch.float64)
-    columns = {"train": accuracy(ensemble(rows.x), rows.y)}
+    columns = {"train": accuracy(ensemble, rows)}
     for power in POWERS:
         tests = [pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds]
-        columns[f"10^{power}"] = accuracy(ensemble.each(torch.stack([test.x for test in tests])), stack_y(tests))
+        columns[f"10^{power}"] = accuracy_of_each(ensemble, tests)
     columns["epochs"] = history.stopped
     return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
-
-
-def stack_y(tests: Sequence[Rows]) -> torch.Tensor:
-    """The targets of every member's own test."""
-    return torch.stack([test.y for test in tests])
-
-
-def accuracy(answer: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """Share of rows that each member answers rightly."""
-    return ((answer[..., 0] > 0.5) == (y > 0.5)).double().mean(-1)
 
 
 def _row(train: float, *magnitudes: float) -> Metrics:

@@ -24,6 +24,8 @@ class Profile:
     seeds: int
     epochs: int | None = None
     """At most so many epochs, where a recipe has more."""
+    keep: Callable[[Any], bool] = lambda _: True
+    """Which cells run; all by default."""
 
     def shorten(self, recipe: Recipe) -> Recipe:
         """The recipe within this profile's epochs."""
@@ -53,11 +55,22 @@ class Experiment:
     """Raised when a change of protocol moves a number, so that old and new results never mix."""
     cells: tuple[Cell, ...]
     recipes: Mapping[str, Recipe]
+    beyond: tuple[Cell, ...] = ()
+    """Further cells that the paper has not, run under recipe ``exact`` alone."""
     run: Callable[[Any, Recipe, Sequence[int]], list[Metrics]]
     """Trains one cell for some seeds and measures each: one Metrics a seed."""
     published: Mapping[Cell, Metrics]
     """What the paper prints, where it prints numbers."""
     profiles: Mapping[str, Profile]
+
+    def cells_of(self, recipe: str, profile: Profile) -> tuple[Cell, ...]:
+        """The cells that a recipe runs in a profile."""
+        cells = self.cells + (self.beyond if recipe == "exact" else ())
+        return tuple(cell for cell in cells if profile.keep(cell))
+
+    def cell(self, fields: Mapping[str, Any]) -> Cell:
+        """The cell with these fields, as they come back from a store."""
+        return type(self.cells[0])(**fields)
 
     def identity(self, cell: Cell, recipe: Recipe, profile: Profile, seed: int) -> str:
         """The name of one result: canonical JSON of all that can change it."""

@@ -2,45 +2,61 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from statistics import fmean
 from typing import Any
 
 from nsr.experiments.spec import Cell, Experiment, Metrics
 from nsr.sweep.plan import Record
 
+NOT_ACCURACY = {"epochs"}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Summary:
-    """One cell under one recipe, over its seeds."""
+    """One cell under one recipe and profile, over its seeds."""
 
     cell: Cell
     recipe: str
     profile: str
-    seeds: int
-    metrics: Metrics
-    """Means over the seeds."""
-    perfect: int
-    """Seeds whose every accuracy is 1."""
+    values: Mapping[str, tuple[float, ...]]
+    """For each metric, one value a seed."""
     seconds: float
+    memory: int
     published: Metrics
 
     @property
-    def perfect_interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval for the share of perfect seeds."""
-        return wilson(self.perfect, self.seeds)
+    def seeds(self) -> int:
+        """How many seeds there are."""
+        return len(next(iter(self.values.values())))
+
+    @cached_property
+    def metrics(self) -> Metrics:
+        """Means over the seeds."""
+        return {name: fmean(values) for name, values in self.values.items()}
+
+    def perfect(self, *names: str) -> int:
+        """Seeds at which every named accuracy is 1; all accuracies by default."""
+        columns = [self.values[name] for name in names or (n for n in self.values if n not in NOT_ACCURACY)]
+        return sum(all(value == 1 for value in row) for row in zip(*columns, strict=True))
 
     def as_json(self) -> dict[str, Any]:
         """The row that ``--json`` prints."""
-        low, high = self.perfect_interval
+        perfect = self.perfect()
         return asdict(self.cell) | {
             "recipe": self.recipe,
             "profile": self.profile,
             "seeds": self.seeds,
             "metrics": dict(self.metrics),
-            "perfect": {"seeds": self.perfect, "share": self.perfect / self.seeds, "interval": [low, high]},
+            "perfect": {
+                "seeds": perfect,
+                "share": perfect / self.seeds,
+                "interval": list(wilson(perfect, self.seeds)),
+            },
             "seconds": self.seconds,
+            "memory": self.memory,
             "published": dict(self.published),
         }
 
@@ -54,29 +70,32 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def summarise(experiment: Experiment, records: Iterable[Record]) -> list[Summary]:
-    """One summary for each cell and recipe that has records, in the order of the experiment."""
-    groups: dict[tuple[str, Cell], list[Record]] = defaultdict(list)
+def summarise(experiment: Experiment, records: Iterable[Record], profile: str | None = None) -> list[Summary]:
+    """One summary for each cell and recipe that has records in a profile, in the order of the experiment.
+
+    Without a profile, the largest one that has records: paper, else quick, else smoke.
+    """
+    groups: dict[tuple[str, str, Cell], list[Record]] = defaultdict(list)
     for record in records:
-        groups[record.recipe, record.cell].append(record)
+        groups[record.profile, record.recipe.name, record.cell].append(record)
+    present = [name for name in experiment.profiles if any(key[0] == name for key in groups)]
+    profile = profile or (present[-1] if present else "")
     return [
-        _summary(experiment, cell, recipe, groups[recipe, cell])
+        _summary(experiment, cell, recipe, profile, groups[profile, recipe, cell])
         for recipe in experiment.recipes
-        for cell in experiment.cells
-        if (recipe, cell) in groups
+        for cell in experiment.cells + experiment.beyond
+        if (profile, recipe, cell) in groups
     ]
 
 
-def _summary(experiment: Experiment, cell: Cell, recipe: str, records: list[Record]) -> Summary:
-    names = list(records[0].metrics)
-    accuracies = [name for name in names if name != "epochs"]
+def _summary(experiment: Experiment, cell: Cell, recipe: str, profile: str, records: list[Record]) -> Summary:
+    records = sorted(records, key=lambda record: record.seed)
     return Summary(
         cell=cell,
         recipe=recipe,
-        profile=records[0].profile,
-        seeds=len(records),
-        metrics={name: fmean(record.metrics[name] for record in records) for name in names},
-        perfect=sum(all(record.metrics[name] == 1 for name in accuracies) for record in records),
+        profile=profile,
+        values={name: tuple(record.metrics[name] for record in records) for name in records[0].metrics},
         seconds=sum(record.seconds for record in records),
+        memory=max(record.memory for record in records),
         published=experiment.published.get(cell, {}),
     )

@@ -1,45 +1,94 @@
 """Summaries as tables for the terminal, the published value beside ours."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
+from nsr.experiments import comparisons, floats
 from nsr.experiments.spec import Experiment
 from nsr.report.summaries import Summary
+from nsr.tasks import COMPARISONS
 
 
-def comparison_tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
-    """Table 1, turned so that it fits 80 columns: a row for each magnitude, a column for each comparison."""
+def tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """What the terminal shows of an experiment, one recipe after the other."""
     for recipe in experiment.recipes:
-        for model in dict.fromkeys(summary.cell.model for summary in summaries):  # type: ignore[attr-defined]
-            shown = [s for s in summaries if s.recipe == recipe and s.cell.model == model]  # type: ignore[attr-defined]
-            if shown:
-                yield _comparison_table(experiment, recipe, model, shown)
+        shown = [summary for summary in summaries if summary.recipe == recipe]
+        if shown:
+            yield from TABLES[experiment.name](experiment, shown)
 
 
-def _comparison_table(experiment: Experiment, recipe: str, model: str, summaries: Sequence[Summary]) -> Table:
-    seeds = summaries[0].seeds
-    table = Table(
-        title=f"{experiment.shows}: {model.upper()}, recipe {recipe}, {seeds} seeds, ours and the paper's",
-        title_justify="left",
-        title_style="bold",
-        box=None,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    table.add_column("")
-    for summary in summaries:
-        table.add_column(Text(f"{summary.cell.comparison}", justify="center"), justify="left", no_wrap=True)  # type: ignore[attr-defined]
-    for name in (name for name in summaries[0].metrics if name != "epochs"):
-        table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in summaries))
-    table.add_section()
-    table.add_row("perfect", *(f"{s.perfect} of {s.seeds}" for s in summaries), style="dim")
-    table.add_row("epochs", *(f"{s.metrics['epochs']:,.0f}" for s in summaries), style="dim")
-    return table
+def table_1(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """Table 1, turned so that it fits 80 columns: a row for each magnitude, a column for each comparison."""
+    for model in comparisons.MODELS:
+        shown = [summary for summary in summaries if getattr(summary.cell, "model", None) == model]
+        if not shown:
+            continue
+        table = _table(f"{experiment.shows}: {model.upper()}, {_how(shown)}, ours and the paper's")
+        table.add_column("")
+        for summary in shown:
+            _add_column(table, summary.cell.comparison)  # type: ignore[attr-defined]
+        for name in (name for name in shown[0].metrics if name != "epochs"):
+            table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in shown))
+        table.add_row("perfect", *(f"{s.perfect()} of {s.seeds}" for s in shown), style="dim")
+        table.add_row("epochs", *(f"{s.metrics['epochs']:,.0f}" for s in shown), style="dim")
+        yield table
 
 
-def beside(ours: float, paper: float | None) -> Text:
-    """Our mean, cut (not rounded) to three digits so that 1.000 means every row of every seed; then the paper's."""
-    text = Text(f"{int(ours * 1000) / 1000:.3f}", style="bold" if ours == 1 else "")
-    return text.append(f" {paper:.2f}" if paper is not None else "  -  ", style="dim")
+def float_maps(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """The maps of > and =, lambda against delta, and the row with lambda from the data for all six."""
+    given = {(s.cell.delta, s.cell.scale): s for s in summaries if s.cell.scale != "auto"}  # type: ignore[attr-defined]
+    for comparison in (">", "=") if given else ():
+        table = _table(f"{experiment.shows}: {comparison}, {_how(summaries)}, mean over 10^2 to 10^13")
+        table.add_column("lambda \\ delta")
+        deltas = _present(floats.SERIES, (delta for delta, _ in given))
+        for delta in deltas:
+            _add_column(table, f"{delta:g}")
+        for scale in _present(floats.SERIES[::-1], (scale for _, scale in given)):
+            found = (given.get((delta, scale)) for delta in deltas)
+            table.add_row(f"{scale:g}", *(ours(s.metrics[comparison]) if s else Text("missing") for s in found))
+        yield table
+    auto = [s for s in summaries if s.cell.scale == "auto"]  # type: ignore[attr-defined]
+    if auto:
+        table = _table(f"Beyond the paper: lambda from the data, {_how(auto)}, mean over 10^2 to 10^13")
+        table.add_column("delta")
+        for comparison in COMPARISONS:
+            _add_column(table, comparison)
+        for summary in auto:
+            row = (ours(summary.metrics[comparison]) for comparison in COMPARISONS)
+            table.add_row(f"{summary.cell.delta:g}", *row)  # type: ignore[attr-defined]
+        yield table
+
+
+TABLES: Mapping[str, Callable[[Experiment, Sequence[Summary]], Iterator[Table]]] = {
+    "comparisons": table_1,
+    "floats": float_maps,
+}
+
+
+def ours(mean: float) -> Text:
+    """A mean, cut (not rounded) to three digits: 1.000 means every row of every seed."""
+    return Text(f"{int(mean * 1000) / 1000:.3f}", style="bold" if mean == 1 else "")
+
+
+def beside(mean: float, paper: float | None) -> Text:
+    """Our mean and the paper's."""
+    return ours(mean).append(f" {paper:.2f}" if paper is not None else "  -  ", style="dim")
+
+
+def _how(summaries: Sequence[Summary]) -> str:
+    return f"recipe {summaries[0].recipe}, {summaries[0].seeds} seeds"
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def _add_column(table: Table, name: str) -> None:
+    table.add_column(Text(name, justify="center"), justify="left", no_wrap=True)
+
+
+def _present(series: Sequence[float], among: Iterable[float]) -> list[float]:
+    there = set(among)
+    return [value for value in series if value in there]

@@ -8,7 +8,10 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """``x`` (rows, inputs), its targets ``y`` (rows) and the weight of each row, which sum to one."""
+    """``x`` (rows, inputs), its targets ``y`` (rows) and the weight of each row, which sum to one.
+
+    ``y`` may also be (members, rows): then each member of an ensemble has targets of its own.
+    """
 
     x: Tensor
     y: Tensor
@@ -29,8 +32,27 @@ class Rows:
             )
         return cls(x, y, torch.full((len(x),), 1 / len(x), dtype=torch.float64))
 
+    def with_targets(self, y: Tensor) -> "Rows":
+        """The same numbers with targets of its own for each member: ``y`` is (members, rows)."""
+        if y.dim() != 2 or y.shape[-1] != len(self):
+            raise ValueError(f"y must be (members, {len(self)}), got {tuple(y.shape)}")
+        return replace(self, y=y)
+
     def __len__(self) -> int:
         return len(self.x)
+
+    def times(self, delta: float) -> "Rows":
+        """The same rows with every number multiplied, as float64."""
+        return replace(self, x=self.x.double() * delta)
+
+    def smallest_gap(self) -> float:
+        """The smallest difference of two unequal numbers of one row: the paper's delta, from the data."""
+        in_order = self.x.double().sort(-1).values
+        gaps = in_order.diff(dim=-1)
+        gaps = gaps[gaps > 0]
+        if len(gaps) == 0:
+            raise ValueError("every row holds one number only, so there is no gap to take the scale from")
+        return gaps.min().item()
 
     def to(self, dtype: torch.dtype) -> "Rows":
         """The same rows with numbers of another dtype."""
