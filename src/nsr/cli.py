@@ -84,6 +84,8 @@ def reproduce(
         watch=progress.choose(quiet),
     )
     _show(result.summaries, as_json=json_)
+    if not json_:
+        _tell(f"the page is {workflows.report(out=out)}")
     if not result.ran and not quiet:
         _tell(f"nothing was missing: all results were in {out}")
     for item in result.failed:
@@ -99,6 +101,7 @@ def results(
     *names: str,
     out: Path = Path("runs"),
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    export: Path | None = None,
     failures: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Show what is stored.
@@ -111,6 +114,8 @@ def results(
         The folder of the results.
     json_
         Print one JSON object instead of tables.
+    export
+        Write the records as CSV files into this folder instead.
     failures
         Print the blocks that failed, with their tracebacks, instead.
     """
@@ -120,7 +125,38 @@ def results(
         for failure in workflows.failures(out):
             print(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")  # noqa: T201
         return DONE
+    if export is not None:
+        for path in workflows.export(export, names, out=out):
+            print(path)  # noqa: T201
+        return DONE
     _show(workflows.stored(names, out=out), as_json=json_)
+    return DONE
+
+
+@app.command
+def report(
+    *,
+    out: Path = Path("runs"),
+    from_: Annotated[Path | None, Parameter(name="--from")] = None,
+    html: Path | None = None,
+    figures: Path | None = None,
+) -> int:
+    """Write the page: every table and figure, ours beside the paper's.
+
+    Parameters
+    ----------
+    out
+        The folder of the results.
+    from_
+        Take the records from CSV files in this folder, as in --from results, and train nothing.
+    html
+        Where to write the page; by default report.html in the folder of the results.
+    figures
+        Also write every chart as SVG and PNG into this folder.
+    """
+    from nsr import workflows
+
+    print(workflows.report(out=out, exported=from_, html=html, figures=figures))  # noqa: T201
     return DONE
 
 

@@ -17,6 +17,7 @@ State = dict[str, Tensor]
 class Ensemble:
     """Modules of one kind, one for each seed, with their parameters stacked along a first axis.
 
+    A module's answer must follow from its input and its parameters: no dropout, and buffers that stay as they are.
     The members never meet: each has its own loss and its own Adam, so a member is what its seed trained alone is.
 
     Args:
@@ -40,6 +41,9 @@ class Ensemble:
             raise ValueError("seeds must name at least one seed, got none")
         if len(set(seeds)) < len(seeds):
             raise ValueError(f"seeds must differ from one another, got {list(seeds)}")
+        for module in modules:
+            if repr(module) != repr(modules[0]):
+                raise ValueError(f"members must be of one kind, got {modules[0]!r} and {module!r}")
         parameters, buffers = stack_module_state(modules)
         self.seeds = seeds
         self.template = copy.deepcopy(modules[0])
@@ -97,8 +101,9 @@ class Ensemble:
             raise ValueError(f"seed must be one of {list(self.seeds)}, got {seed!r}")
         index = self.seeds.index(seed)
         module = copy.deepcopy(self.template)
-        state = {name: value[index] for name, value in (self.parameters | self.buffers).items()}
-        module.load_state_dict(state, strict=False)  # buffers outside the state dict are of the template
+        with torch.no_grad():
+            for name, own in (*module.named_parameters(), *module.named_buffers()):
+                own.copy_((self.parameters | self.buffers)[name][index])
         return module
 
 

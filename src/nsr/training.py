@@ -60,8 +60,9 @@ class Recipe:
         if self.loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
         for name, least in (("epochs", 1), ("check_every", 1), ("patience", 0)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
         if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
             raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
 
@@ -80,7 +81,7 @@ class History:
     epochs: tuple[int, ...]
     """When the training rows were looked at."""
     loss: Tensor
-    """(looks, members)"""
+    """(looks, members): before the step of that epoch."""
     accuracy: Tensor
     """(looks, members): weighted share of the training rows that were right."""
     stopped: Tensor
@@ -94,15 +95,22 @@ class History:
 def fold(rows: Rows) -> Rows:
     """Rows that differ by a shift as one row with the sum of their weights (for a shift-invariant module).
 
-    The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient.
+    The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient. Rows of floats that a
+    shift would round, such as [1e8, 1.5], are left as they are.
     """
-    centred = rows.x - rows.x[:, :1]
-    targets = rows.y.reshape(-1, len(rows)).T  # (rows, 1), or one column for each member
-    keys = torch.cat([centred.to(torch.float64), targets.to(torch.float64)], dim=-1)
+    first = rows.x[:, :1]
+    centred = rows.x - first
+    if rows.x.is_floating_point():
+        back = centred - rows.x
+        lost = (rows.x - (centred - back)) - (first + back)  # what the subtraction rounded away, exactly
+        if (lost != 0).any():
+            return rows
+    targets, target_of = torch.unique(rows.y.reshape(-1, len(rows)), dim=1, return_inverse=True)
+    keys = torch.cat([centred, target_of.unsqueeze(-1).to(centred.dtype)], dim=-1)
     distinct, row_of = torch.unique(keys, dim=0, return_inverse=True)
     weight = torch.zeros(len(distinct), dtype=rows.weight.dtype).index_add(0, row_of, rows.weight)
-    x, y = distinct[:, : rows.x.shape[-1]], distinct[:, rows.x.shape[-1] :].T
-    return Rows(x.to(rows.x.dtype), y.reshape(*rows.y.shape[:-1], len(x)).to(rows.y.dtype), weight)
+    y = targets[:, distinct[:, -1].long()].reshape(*rows.y.shape[:-1], len(distinct))
+    return Rows(distinct[:, :-1], y, weight)
 
 
 class Objective(nn.Module):
@@ -157,13 +165,19 @@ def fit(
         rows = fold(rows)
     if compiled is None:
         compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
+    if recipe.loss == "bce" and not hasattr(model.template, "logit"):
+        raise ValueError(f"loss 'bce' needs a module with a logit method, which {model.template!r} has not")
+    if rows.y.min() < 0 or rows.y.max() > 1:
+        raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
     with _one_thread():
         return _fit(model, rows, recipe, compiled)
 
 
 def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> History:
     began = time.perf_counter()
-    x, y, weight = (tensor.to(ensemble.dtype) for tensor in (rows.x, rows.y, rows.weight))
+    y, weight, x = rows.y.to(ensemble.dtype), rows.weight.to(ensemble.dtype), rows.x.to(ensemble.dtype)
+    if not rows.x.is_floating_point() and not torch.equal(x.to(rows.x.dtype), rows.x):
+        x = rows.x  # too large for the dtype of the weights: a register subtracts integers as they are
     x = x.T.contiguous().T  # columns lie contiguous: the units of a layer run along the rows
     objective = Objective(ensemble.template, recipe.loss)
     bounds = bounds_of(objective)
@@ -174,7 +188,6 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     data = (x, weight), own
     step = _compiled_or_eager(objective, bounds, state, buffers, corrections[0], *data) if compiled else adam_step
 
-    names = list(ensemble.parameters)
     kept = {name: value.clone() for name, value in ensemble.parameters.items()}
     stopped = torch.zeros(len(ensemble), dtype=torch.int64)
     streak = torch.zeros_like(stopped)
@@ -184,7 +197,8 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
         state, losses = step(objective, bounds, state, buffers, correction, *data)
         if epoch % recipe.check_every and epoch != recipe.epochs:
             continue
-        ensemble.parameters = {name: state[0][f"module.{name}"][: len(ensemble)] for name in names}
+        for name, value in state[0].items():
+            ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
         right = (ensemble(x)[..., 0] > 0.5) == (y > 0.5)
         looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
         streak = torch.where(right.all(-1), streak + 1, 0)
@@ -203,7 +217,7 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
 
 
 def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, State], State]:
-    """Parameters, Adam's two moments and buffers, under the names they have inside an Objective.
+    """Parameters, Adam's two moments, and what stays as it is, under the names they have inside an Objective.
 
     The last member is repeated after itself. A vector loop rounds its remainder in another way, and a stack of
     one is compiled in another way: both then befall a copy that nobody looks at.
@@ -213,9 +227,11 @@ def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, S
     def stacked(state: State) -> State:
         return {f"module.{name}": _padded(value, members) for name, value in state.items()}
 
-    parameters = stacked(ensemble.parameters)
+    frozen = {name for name, value in ensemble.template.named_parameters() if not value.requires_grad}
+    parameters = stacked({name: value for name, value in ensemble.parameters.items() if name not in frozen})
+    fixed = {name: value for name, value in ensemble.parameters.items() if name in frozen}
     first, second = ({name: torch.zeros_like(value) for name, value in parameters.items()} for _ in range(2))
-    return (parameters, first, second), stacked(ensemble.buffers)
+    return (parameters, first, second), stacked(ensemble.buffers | fixed)
 
 
 def _padded(stacked: Tensor, members: int) -> Tensor:
@@ -230,7 +246,8 @@ def _compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
         torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
     step = compiled_step()
     try:
-        step(*arguments)
+        with torch._dynamo.config.patch(recompile_limit=1_000, accumulated_recompile_limit=10_000):
+            step(*arguments)
     except Exception as problem:  # whatever goes wrong in a compiler, the eager step is right
         reason = str(problem).strip().split("\n")[0]
         warnings.warn(f"the training step runs eagerly, because compiling it failed: {reason}", stacklevel=4)

@@ -4,16 +4,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES, Cell, Experiment
 from nsr.progress import Quiet
 from nsr.refusals import InputError, at_least, one_of
+from nsr.report import archive
 from nsr.report.summaries import Summary, summarise
 from nsr.sweep import executors
-from nsr.sweep.plan import Item, plan
+from nsr.sweep.plan import Item, Record, plan
 from nsr.sweep.run import Sweep, Watch
 from nsr.sweep.store import FILE, Failure, Store
 
@@ -82,13 +85,53 @@ def reproduce(
 
 def stored(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:
     """Summaries of what a folder holds, of the largest profile that each experiment has results of."""
+    return {name: summarise(EXPERIMENTS[name], records) for name, records in _records(out, names).items()}
+
+
+def report(
+    *,
+    out: Path = Path("runs"),
+    exported: Path | None = None,
+    html: Path | None = None,
+    figures: Path | None = None,
+) -> Path:
+    """Write the page from the records of a store, or of a folder that ``export`` wrote; where it is."""
+    records = archive.read(exported) if exported else _records(out, ())
+    page = _extra("reproduce", "nsr.report.page")
+    html = html or out / "report.html"
+    page.write_page(html, records)
+    if figures:
+        page.write_figures(figures, records)
+    return html
+
+
+def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs")) -> list[Path]:
+    """Write the records of the largest profile of each experiment as CSV; the files."""
+    records = _records(out, names)
+    for name, some in records.items():
+        present = [profile for profile in EXPERIMENTS[name].profiles if any(r.profile == profile for r in some)]
+        records[name] = [record for record in some if record.profile == present[-1]] if present else []
+    return archive.write(folder, records)
+
+
+def _records(out: Path, names: Sequence[str]) -> dict[str, list[Record]]:
     if not (out / FILE).exists():
         raise InputError(f"there are no results in {out}: run nsr reproduce first, or name another folder with --out")
     store = Store(out)
     try:
-        return {e.name: summarise(e, store.records(e)) for e in choose(names, {})}
+        return {experiment.name: store.records(experiment) for experiment in choose(names, {})}
     finally:
         store.close()
+
+
+def _extra(name: str, module: str) -> Any:
+    """A module of ours that needs an extra, or a sentence that names the extra."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        raise InputError(
+            f"this needs {missing.name}: pip install 'neural-status-registers[{name}]' brings it"
+        ) from missing
 
 
 def failures(out: Path = Path("runs")) -> list[Failure]:

@@ -40,4 +40,6 @@ def numbers_in(x: Tensor, inputs: int) -> Tensor:
         raise ValueError(f"x must have {inputs} numbers in its last axis, got shape {tuple(x.shape)}")
     if x.is_complex():
         raise ValueError(f"x must hold real numbers, which complex ones are not, got {x.dtype}")
+    if x.dtype == torch.uint64:
+        raise ValueError("x must hold integers that int64 can hold, or floats, got torch.uint64")
     return x if x.is_floating_point() else x.to(torch.int64)

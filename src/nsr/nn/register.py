@@ -12,9 +12,9 @@ class NSR(nn.Module):
     """A register of ``redundancy`` units that compares numbers of a row (Sections 3.1 to 3.4).
 
     Each unit selects two operands, takes their difference and weighs its sign and zero bits; the units are summed
-    into one logit. Rows of integers are subtracted as int64 before anything is rounded, so they are compared
-    exactly in the whole range of int64; rows of floats as exactly as their own dtype subtracts them. A row that
-    holds NaN or infinity is answered with NaN.
+    into one logit. Rows of integers are subtracted as int64 before anything is rounded: exactly, as long as their
+    differences fit, which they do up to 2^62. Rows of floats are subtracted as exactly as their own dtype can. A row
+    that holds NaN is answered with NaN, and so is one whose infinity a unit measures from.
 
     Args:
         inputs: How many numbers a row has.

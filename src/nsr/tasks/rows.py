@@ -19,7 +19,8 @@ class Rows:
 
     @classmethod
     def of(cls, x: Tensor, y: Tensor) -> "Rows":
-        """Rows of equal weight, refused when they cannot be learned from."""
+        """Rows of equal weight, refused when they cannot be learned from. Integers of any width become int64."""
+        x = x if x.is_floating_point() else x.to(torch.int64)
         if x.dim() != 2 or y.shape != x.shape[:1]:
             raise ValueError(f"x must be (rows, inputs) and y (rows,), got {tuple(x.shape)} and {tuple(y.shape)}")
         if len(x) == 0:
