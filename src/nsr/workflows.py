@@ -16,7 +16,7 @@ from nsr.refusals import InputError, at_least, one_of
 from nsr.report import archive
 from nsr.report.summaries import Summary, summarise
 from nsr.sweep import executors
-from nsr.sweep.plan import Item, Record, plan
+from nsr.sweep.plan import BLOCK, Item, Record, plan
 from nsr.sweep.run import Sweep, Watch
 from nsr.sweep.store import FILE, Failure, Store
 
@@ -41,6 +41,7 @@ def reproduce(
     seeds: int | None = None,
     only: Mapping[str, Sequence[str]] = MappingProxyType({}),
     workers: int | None = None,
+    block: int = BLOCK,
     out: Path = Path("runs"),
     start: Callable[[int], Executor] = executors.local,
     watch: Watch | None = None,
@@ -54,6 +55,7 @@ def reproduce(
         seeds: How many seeds, instead of the profile's number.
         only: For fields of the cells, the values to keep: ``{"model": ["nsr"], "comparison": [">"]}``.
         workers: How many processes, one for each core by default.
+        block: How many seeds are trained together at most. It changes no number.
         out: The folder of the store.
         start: Makes an executor of some workers; local processes by default.
         watch: Told of the plan and of each finished item; see ``nsr.progress``.
@@ -63,6 +65,7 @@ def reproduce(
     recipes = RECIPES[one_of("recipe", recipe, RECIPES)]
     seeds = None if seeds is None else at_least(1, "seeds", seeds)
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
+    at_least(1, "block", block)
 
     store = Store(out)
     try:
@@ -70,7 +73,8 @@ def reproduce(
         for experiment in chosen:
             size = experiment.profiles[profile]
             numbers = range(size.seeds if seeds is None else seeds)
-            items += plan(experiment, size, recipes, numbers, done=store.done(experiment), keep=selector(only))
+            done, keep = store.done(experiment), selector(only)
+            items += plan(experiment, size, recipes, numbers, done=done, keep=keep, block=block)
         failed: list[Item] = []
         if items:
             workers = min(workers, len(items))

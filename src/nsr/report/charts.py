@@ -87,7 +87,7 @@ def comparison_charts(experiment: Experiment, summaries: Sequence[Summary]) -> C
             )
 
 
-def _spread(summaries: Sequence[Summary]) -> alt.Chart:
+def _spread(summaries: Sequence[Summary]) -> Any:
     """Each comparison a row, each value a dot as large as its number of seeds."""
     rows = []
     for summary in summaries:

@@ -35,7 +35,7 @@ def write_page(file: Path, records: Mapping[str, list[Record]]) -> None:
         bits=[_embedded(*chart) for chart in status_bit_charts()],
         environments=[json.loads(environment) for environment in sorted(environments)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        script=vl_convert.javascript_bundle(vl_version=VEGA_LITE),
+        script=vl_convert.javascript_bundle(None, vl_version=VEGA_LITE),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.part")

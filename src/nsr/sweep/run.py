@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nsr.experiments import EXPERIMENTS
 from nsr.sweep.environment import environment, peak_memory
@@ -17,6 +17,7 @@ LIVES = 3
 """An item is given up when it has killed so many workers."""
 
 
+@runtime_checkable
 class Watch(Protocol):
     """Who is told how far a run is."""
 
