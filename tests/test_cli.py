@@ -1,11 +1,22 @@
+import functools
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
 
+import jsonschema
 import pytest
 
-from nsr import __version__
+from nsr import __version__, workflows
 from nsr.cli import main
+from nsr.sweep import run
+
+SCHEMA = json.loads((files("nsr") / "report" / "results.schema.json").read_text())
+SMALL = ["--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--comparison", ">", "--workers", "1"]
 
 
 def nsr(capsys, *words: str) -> tuple[int, str, str]:
@@ -15,21 +26,74 @@ def nsr(capsys, *words: str) -> tuple[int, str, str]:
     return stop.value.code, out, err
 
 
-def test_json_alone_goes_to_standard_output(capsys):
-    words = ["reproduce", "comparisons", "--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--seeds", "2"]
-    code, out, err = nsr(capsys, *words, "--comparison", ">", "--workers", "1", "--json")
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> str:
+    folder = str(tmp_path_factory.mktemp("runs"))
+    subprocess.run([sys.executable, "-m", "nsr", "reproduce", *SMALL, "--out", folder, "--quiet"], check=True)
+    return folder
+
+
+def test_json_alone_goes_to_standard_output_and_fits_the_schema(capsys, tmp_path):
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--json", "--out", str(tmp_path))
     assert code == 0
+    jsonschema.validate(json.loads(out), SCHEMA)
     (row,) = json.loads(out)["comparisons"]
     assert (row["model"], row["comparison"], row["seeds"], row["recipe"]) == ("nsr", ">", 2, "exact")
     assert row["metrics"]["10^15"] == 1
     assert "1 blocks to run" in err
 
 
-def test_tables_by_default_and_no_progress_when_quiet(capsys):
-    code, out, err = nsr(capsys, "reproduce", "--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--quiet")
-    assert (code, err) == (0, "")
+def test_a_second_call_does_nothing_but_say_so_and_write_the_page(capsys, runs):
+    code, out, err = nsr(capsys, "reproduce", *SMALL, "--out", runs)
+    assert code == 0
     assert "Table 1: NSR, recipe exact, 2 seeds" in out
-    assert "10^15" in out
+    assert err.splitlines() == [
+        f"nsr: the page is {runs}/report.html",
+        f"nsr: nothing was missing: all results were in {runs}",
+    ]
+
+
+def test_results(capsys, runs, tmp_path):
+    code, out, err = nsr(capsys, "results", "comparisons", "--out", runs, "--json")
+    assert (code, err) == (0, "")
+    jsonschema.validate(json.loads(out), SCHEMA)
+    assert json.loads(out)["comparisons"][0]["published"]["10^13"] == 1
+    assert "Table 1: NSR" in nsr(capsys, "results", "--out", runs)[1]
+    assert nsr(capsys, "results", "--out", runs, "--failures")[:2] == (0, "")
+    _, out, _ = nsr(capsys, "results", "--out", runs, "--export", str(tmp_path))
+    assert out.splitlines() == [f"{tmp_path}/comparisons.csv", f"{tmp_path}/index.json"]
+    code, out, _ = nsr(capsys, "report", "--from", str(tmp_path), "--html", str(tmp_path / "page.html"))
+    assert (code, out) == (0, f"{tmp_path}/page.html\n")
+
+
+def test_a_failure_is_told_and_exits_with_1(capsys, tmp_path, monkeypatch):
+    def fails(_):
+        raise RuntimeError("out of paper")
+
+    monkeypatch.setattr(run, "run_item", fails)
+    monkeypatch.setattr("nsr.workflows.reproduce", functools.partial(workflows.reproduce, start=ThreadPoolExecutor))
+    code, _, err = nsr(capsys, "reproduce", *SMALL, "--out", str(tmp_path), "--quiet")
+    assert code == 1
+    assert "1 blocks failed; nsr results --failures shows why, the same command tries again" in err
+    assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
+
+
+def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
+    command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--recipe", "paper", "--workers", "1"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert "blocks to run" in process.stderr.readline()
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("nsr: interrupted; what was finished is kept, and the same command goes on from there\n")
+    assert "Traceback" not in err
 
 
 def test_list_and_version(capsys):
@@ -43,7 +107,10 @@ def test_list_and_version(capsys):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["reproduce", "comparisonz"], "nsr: unknown experiment 'comparisonz': choose from comparisons; did you mean"),
+        (
+            ["reproduce", "comparisonz"],
+            "nsr: unknown experiment 'comparisonz': choose from comparisons, floats; did you",
+        ),
         (["reproduce", "--profile", "papr"], "nsr: unknown profile 'papr': choose from smoke, quick, paper; did you"),
         (["reproduce", "--recipe", "exat"], "nsr: unknown recipe 'exat': choose from paper, exact, both; did you mean"),
         (["reproduce", "--comparison", "=>"], "nsr: unknown comparison '=>': choose from >, <, >=, <=, =, !=; did you"),
@@ -51,6 +118,8 @@ def test_list_and_version(capsys):
         (["reproduce", "--seeds", "ten"], 'nsr: Invalid value for --seeds: unable to convert "ten" into int.'),
         (["reproduce", "--sedes", "3"], "nsr: Unknown option: --sedes. Did you mean --seeds?"),
         (["reprodce"], 'nsr: Unknown command "reprodce". Did you mean "reproduce"?'),
+        (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
+        (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),
     ],
 )
 def test_a_wrong_command_is_one_sentence_and_exit_code_2(capsys, words, text):
@@ -60,16 +129,6 @@ def test_a_wrong_command_is_one_sentence_and_exit_code_2(capsys, words, text):
     assert len(err.splitlines()) == 1
 
 
-def test_interrupted(capsys, monkeypatch):
-    def stop(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("nsr.workflows.reproduce", stop)
-    code, _, err = nsr(capsys, "reproduce")
-    assert (code, err) == (130, "nsr: interrupted\n")
-
-
-def test_the_installed_command_helps():
-    command = [sys.executable, "-m", "nsr", "--help"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_the_command_runs_as_a_module():
+    printed = subprocess.run([sys.executable, "-m", "nsr", "--help"], capture_output=True, text=True, check=True).stdout
     assert "reproduce" in printed

@@ -51,7 +51,7 @@ class Counted(nn.Module):
         super().__init__()
         self.nau = NAU(2, generator=generator)
         self.register_buffer("shift", torch.rand(1, generator=generator))
-        self.register_buffer("steps", torch.tensor(3), persistent=False)
+        self.register_buffer("steps", torch.randint(9, (), generator=generator), persistent=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.nau(x) + self.shift * self.steps
@@ -63,6 +63,28 @@ def test_any_module_with_buffers_too():
     torch.testing.assert_close(ensemble(X), expected)
     assert ensemble.to(torch.float64).buffers["steps"].dtype == torch.int64
     assert bounds_of(ensemble.template) == {"nau.weight": (-1.0, 1.0)}
+
+
+def test_some_members_are_an_ensemble():
+    ensemble = registers(range(5))
+    torch.testing.assert_close(ensemble[1:3](X), ensemble(X)[1:3])
+    assert ensemble[1:3].seeds == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("modules", "text"),
+    [
+        (
+            [NSR(2, scale=1.0), NSR(2, scale=10.0)],
+            "members must be of one kind, got NSR(2, redundancy=10, scale=1.0) and NSR(2, redundancy=10, scale=10.0)",
+        ),
+        ([NSR(2), MLP(2)], "members must be of one kind, got NSR(2, redundancy=10, scale=1.0) and MLP(2, hidden=20)"),
+    ],
+)
+def test_members_of_different_kinds_are_refused(modules, text):
+    with pytest.raises(ValueError) as refusal:
+        Ensemble.of(modules)
+    assert str(refusal.value) == text
 
 
 def test_it_is_built_without_touching_the_global_seed():
@@ -105,7 +127,7 @@ def test_the_step_is_torchs_own_adam():
     target = torch.tensor([1.0, 5.0], dtype=torch.float64)
     optimisers = [torch.optim.Adam(model.parameters(), lr=0.05) for model in models]
     for correction in adam_corrections(0.05, 200):
-        state, losses = adam_step(ensemble.template, {}, state, {}, correction, (target,))
+        state, losses = adam_step(ensemble.template, {}, state, {}, correction, (target,), ())
         for i, (model, optimiser) in enumerate(zip(models, optimisers, strict=True)):
             optimiser.zero_grad()
             loss = model(target)
@@ -133,7 +155,7 @@ def test_bounded_parameters_stay_inside():
     zeros = {"module.weight": torch.zeros_like(parameters["module.weight"])}
     state = (parameters, zeros, zeros)
     for correction in adam_corrections(0.5, 20):
-        state, _ = adam_step(Objective(), bounds_of(Objective()), state, {}, correction, (torch.ones(1, 2),))
+        state, _ = adam_step(Objective(), bounds_of(Objective()), state, {}, correction, (torch.ones(1, 2),), ())
     assert state[0]["module.weight"].tolist() == [[[1.0, 1.0]]]
 
 

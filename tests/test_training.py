@@ -88,7 +88,7 @@ def test_folded_gradients_agree_to_rounding(inputs, loss):
     nsr = NSR(inputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     gradients = []
     for data in (rows, folded):
-        value = Objective(nsr, loss)(data.x.double(), data.y, data.weight)
+        value = Objective(nsr, loss)(data.x.double(), data.weight, data.y)
         gradients.append(torch.autograd.grad(value, list(nsr.parameters())))
     for plain, short in zip(*gradients, strict=True):
         torch.testing.assert_close(plain, short, rtol=1e-11, atol=1e-14)
@@ -115,6 +115,37 @@ def test_folding_is_refused_where_it_does_not_hold(module):
     assert str(refusal.value) == (
         f"rows can only be folded for a module that a shift of all inputs leaves unchanged, which {module!r} is not"
     )
+
+
+def test_targets_between_zero_and_one_survive_folding():
+    x = all_pairs(">").x
+    rows = Rows.of(x, torch.where(x[:, 0] > x[:, 1], 0.9, 0.1))
+    folded = fold(rows)
+    assert len(folded) == 39
+    assert sorted(set(folded.y.tolist())) == pytest.approx([0.1, 0.9])
+
+
+def test_narrow_integers_do_not_wrap_around_when_folded():
+    rows = Rows.of(torch.tensor([[3, 5], [5, 3], [250, 1]], dtype=torch.uint8), torch.tensor([0.0, 1.0, 1.0]))
+    assert sorted(fold(rows).x[:, 1].tolist()) == [-249, -2, 2]
+
+
+def test_floats_that_a_shift_would_round_are_left_alone():
+    opposite = Rows.of(torch.tensor([[1e8, 1.0, 1.5], [1e8, 1.5, 1.0]]), torch.tensor([0.0, 1.0]))
+    assert fold(opposite) is opposite
+    whole = Rows.of(torch.tensor([[1.0, 2.0], [2.0, 3.0]]), torch.tensor([1.0, 1.0]))
+    assert len(fold(whole)) == 1
+
+
+def test_each_member_may_have_targets_of_its_own():
+    comparisons = list(COMPARISONS)
+    targets = torch.stack([all_pairs(comparison).y for comparison in comparisons])
+    together = Ensemble.of([NSR(2, generator=torch.Generator().manual_seed(7)) for _ in comparisons])
+    fit(together, all_pairs(">").with_targets(targets), SHORT)
+    for position, comparison in enumerate(comparisons):
+        alone = NSR(2, generator=torch.Generator().manual_seed(7))
+        fit(alone, all_pairs(comparison), SHORT)
+        assert torch.equal(weights(together.member(position)), weights(alone)), comparison
 
 
 # The loop
@@ -190,16 +221,51 @@ def test_the_compiled_step_is_made_once():
     assert compiled_step() is compiled_step()
 
 
+def test_frozen_parameters_stay_as_they_are():
+    nsr = NSR(2, generator=torch.Generator().manual_seed(0))
+    nsr.v1.requires_grad_(False)
+    before = nsr.v1.clone()
+    history = fit(nsr, all_pairs(">"), EXACT)
+    assert torch.equal(nsr.v1, before)
+    assert history.accuracy[-1] > 1 - 1e-6
+
+
+def test_integers_too_large_for_float32_are_learned_from_as_they_are():
+    n = 2**40
+    rows = Rows.of(torch.tensor([[n + 1, n], [n, n + 1]]), torch.tensor([1.0, 0.0]))
+    history = fit(NSR(2, generator=torch.Generator().manual_seed(0)), rows, EXACT, folded=False)
+    assert history.accuracy[-1] == 1
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_more_than_eight_kinds_are_compiled_in_one_process():
+    recipe = dataclasses.replace(SHORT, epochs=1)
+    kinds = [NSR(2, redundancy=1, scale=1.0 + i) for i in range(10)]
+    assert all(fit(kind, all_pairs(">"), recipe, compiled=True).compiled for kind in kinds)
+
+
 # Refusals
+
+
+def test_targets_outside_zero_and_one_are_refused():
+    rows = Rows.of(torch.tensor([[1, 2], [2, 1]]), torch.tensor([0.0, 2.0]))
+    with pytest.raises(ValueError, match=r"^targets must lie in \[0, 1\], got 0 to 2$"):
+        fit(NSR(2), rows, EXACT)
+
+
+def test_cross_entropy_needs_logits():
+    module = torch.nn.Linear(2, 2)
+    with pytest.raises(ValueError, match="^loss 'bce' needs a module with a logit method, which Linear"):
+        fit(module, all_pairs(">"), EXACT)
 
 
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
         ({"loss": "mse"}, "loss must be one of mae, bce, got 'mse'"),
-        ({"epochs": 0}, "epochs must be at least 1, got 0"),
-        ({"check_every": 0}, "check_every must be at least 1, got 0"),
-        ({"patience": -1}, "patience must be at least 0, got -1"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
+        ({"check_every": 0}, "check_every must be a whole number of at least 1, got 0"),
+        ({"patience": -1}, "patience must be a whole number of at least 0, got -1"),
         ({"learning_rate": 0.0}, "learning_rate must be positive and finite, got 0.0"),
         ({"learning_rate": math.inf}, "learning_rate must be positive and finite, got inf"),
     ],

@@ -85,7 +85,7 @@ class Lines(Quiet):
         self.blocks_done += 1
         self.epochs += model_epochs(records)
         if self.blocks_done == self.blocks:
-            self.last = 0.0
+            self.last = float("-inf")
         self.tick()
 
     def tick(self) -> None:

@@ -150,7 +150,7 @@ def test_the_naive_form_would_fail_there():
     assert not torch.equal(naive.sign(), exact.sign())
 
 
-def test_integers_are_compared_exactly_in_the_range_of_int64_even_by_float32_weights():
+def test_integers_are_compared_exactly_up_to_2_62_even_by_float32_weights():
     nsr = NSR(2, generator=generator())
     n = 2**62
     d = nsr.differences(torch.tensor([[n, n + 1], [n, n], [n, n - 1]]))
@@ -162,8 +162,11 @@ def test_integers_are_compared_exactly_in_the_range_of_int64_even_by_float32_wei
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int32])
 def test_narrow_integers_do_not_wrap_around(dtype):
     nsr = register()
-    x = torch.tensor([[0, 1], [1, 0]])
+    x = torch.tensor([[0, 100], [100, 0], [120, 5]])
     assert torch.equal(nsr(x.to(dtype)), nsr(x))
+    signed = torch.tensor([[-100, 100]])
+    if dtype.is_signed:
+        assert torch.equal(nsr(signed.to(dtype)), nsr(signed))
 
 
 def test_a_huge_bystander_does_not_blur_a_hard_selection():
@@ -175,14 +178,16 @@ def test_a_huge_bystander_does_not_blur_a_hard_selection():
     assert d.item() == pytest.approx(0.001, rel=1e-4)
 
 
+@pytest.mark.parametrize("column", range(3))
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_nan_or_infinity_in_a_row_is_nan_for_that_row_only(value):
+def test_nan_in_a_row_is_nan_for_that_row_only_and_infinity_keeps_to_its_row(value, column):
     nsr = register(3)
     x = torch.randn(5, 3, dtype=torch.float64, generator=generator(3))
     clean = nsr(x)
-    x[2, 1] = value
+    x[2, column] = value
     answer = nsr(x)
-    assert answer[2].isnan().all()
+    if math.isnan(value):
+        assert answer[2].isnan().all()
     others = torch.tensor([0, 1, 3, 4])
     assert torch.equal(answer[others], clean[others])
 
@@ -340,6 +345,12 @@ def test_a_wrong_last_axis_is_refused_in_a_sentence(shape):
     with pytest.raises(ValueError) as refusal:
         register(2)(torch.zeros(shape))
     assert str(refusal.value) == f"x must have 2 numbers in its last axis, got shape {shape}"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_integers_beyond_int64_are_refused_in_a_sentence():
+    with pytest.raises(ValueError, match="x must hold integers that int64 can hold, or floats, got torch.uint64"):
+        register(2)(torch.zeros(2, dtype=torch.uint64))
 
 
 @pytest.mark.usefixtures("unchecked")

@@ -8,9 +8,10 @@ from nsr.sweep.plan import Record
 CELL = ComparisonCell("nsr", "=")
 
 
-def record(seed: int, accuracy: float, recipe: str = "paper") -> Record:
+def record(seed: int, accuracy: float, recipe: str = "paper", profile: str = "quick") -> Record:
     metrics = {"train": 1.0, "10^2": accuracy, "epochs": 100.0 + seed}
-    return Record("comparisons", 1, CELL, recipe, "quick", seed, metrics, 0.5)
+    chosen = EXPERIMENTS["comparisons"].recipes[recipe]
+    return Record("comparisons", 1, CELL, chosen, profile, seed, metrics, 0.5, 2**20, "{}")
 
 
 def test_means_and_perfect_seeds():
@@ -19,8 +20,17 @@ def test_means_and_perfect_seeds():
     )
     assert (summary.recipe, exact.recipe) == ("paper", "exact")
     assert summary.metrics == {"train": 1.0, "10^2": pytest.approx(2.5 / 3), "epochs": 101.0}
-    assert (summary.seeds, summary.perfect, summary.seconds) == (3, 2, 1.5)
+    assert (summary.seeds, summary.perfect(), summary.perfect("train"), summary.seconds) == (3, 2, 3, 1.5)
+    assert summary.values["10^2"] == (1.0, 0.5, 1.0)
     assert summary.published["10^2"] == 0.93
+
+
+def test_the_largest_profile_is_shown_unless_another_is_asked_for():
+    records = [record(0, 1.0), record(0, 0.5, profile="paper"), record(1, 0.5, profile="paper")]
+    (largest,) = summarise(EXPERIMENTS["comparisons"], records)
+    (quick,) = summarise(EXPERIMENTS["comparisons"], records, "quick")
+    assert (largest.profile, largest.seeds, quick.profile, quick.seeds) == ("paper", 2, "quick", 1)
+    assert summarise(EXPERIMENTS["comparisons"], []) == []
 
 
 def test_json_has_the_cells_fields_and_the_published_numbers():

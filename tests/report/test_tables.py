@@ -4,8 +4,9 @@ from rich.console import Console
 
 from nsr.experiments import EXPERIMENTS
 from nsr.report.summaries import summarise
-from nsr.report.tables import beside, comparison_tables
+from nsr.report.tables import beside, tables
 from nsr.sweep.plan import Record
+from nsr.tasks import COMPARISONS
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
 
@@ -13,12 +14,12 @@ EXPERIMENT = EXPERIMENTS["comparisons"]
 def printed() -> str:
     metrics = {"train": 1.0} | {f"10^{power}": 0.9996 for power in range(2, 16)} | {"epochs": 50_000.0}
     records = [
-        Record("comparisons", 1, cell, recipe, "paper", 0, metrics, 1.0)
+        Record("comparisons", 1, cell, EXPERIMENT.recipes[recipe], "paper", 0, metrics, 1.0, 2**20, "{}")
         for cell in EXPERIMENT.cells
         for recipe in ("paper", "exact")
     ]
     console = Console(file=io.StringIO(), width=80)
-    for table in comparison_tables(EXPERIMENT, summarise(EXPERIMENT, records)):
+    for table in tables(EXPERIMENT, summarise(EXPERIMENT, records)):
         console.print(table)
     return console.file.getvalue()
 
@@ -34,6 +35,19 @@ def test_four_tables_within_80_columns_nothing_cut_or_wrapped():
         row.split()
         == ["10^4", "0.999", "0.71", "0.999", "0.70", "0.999", "0.71", "0.999", "0.68"] + ["0.999", "0.50"] * 2
     )
+
+
+def test_maps_of_floats_show_what_is_missing_as_missing():
+    floats = EXPERIMENTS["floats"]
+    metrics = {"epochs": 9.0} | {f"{kind}{c}": 1.0 for c in COMPARISONS for kind in ("train ", "")}
+    cells = [*floats.cells[:8], *floats.beyond[:2]]
+    records = [Record("floats", 1, cell, floats.recipes["exact"], "paper", 0, metrics, 1.0, 1, "{}") for cell in cells]
+    console = Console(file=io.StringIO(), width=80)
+    for table in tables(floats, summarise(floats, records)):
+        console.print(table)
+    text = console.file.getvalue()
+    assert text.count("missing") == 2 * 6  # eight of fourteen squares, in the maps of > and =
+    assert "lambda from the data" in text
 
 
 def test_only_what_is_perfect_reads_as_one():

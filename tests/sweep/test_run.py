@@ -73,7 +73,7 @@ def test_a_failure_is_a_record_and_the_rest_goes_on(tmp_path, monkeypatch):
 
 def test_what_another_process_finished_meanwhile_is_not_run_again(tmp_path, monkeypatch):
     sweep(tmp_path, lambda: ThreadPoolExecutor(1)).run(items())
-    monkeypatch.setattr(run, "run_item", lambda item: pytest.fail("ran again"))
+    monkeypatch.setattr(run, "run_item", lambda _: pytest.fail("ran again"))
     assert sweep(tmp_path, lambda: ThreadPoolExecutor(1)).run(items()) == []
 
 

@@ -19,15 +19,30 @@ ITEMS = plan(EXPERIMENT, SMOKE, ("paper", "exact"), range(3))
 
 def block(item: Item, accuracy: float = 1.0) -> list[Record]:
     return [
-        Record("comparisons", 1, item.cell, item.recipe, "smoke", seed, {"train": accuracy, "epochs": 50.0}, 0.1, 2**20, "{}")
+        Record(
+            "comparisons",
+            1,
+            item.cell,
+            item.recipe,
+            "smoke",
+            seed,
+            {"train": accuracy, "epochs": 50.0},
+            0.1,
+            2**20,
+            "{}",
+        )
         for seed in item.seeds
     ]
 
 
-def filled(folder: Path, items=ITEMS) -> Store:
-    store = Store(folder)
+def add_all(store: Store, items: list[Item]) -> None:
     for item in items:
         store.add(item, EXPERIMENT, block(item))
+
+
+def filled(folder: Path, items=ITEMS) -> Store:
+    store = Store(folder)
+    add_all(store, items)
     return store
 
 
@@ -154,7 +169,9 @@ def test_a_newer_schema(tmp_path):
 
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
-    assert refusal(tmp_path / "file" / "runs") == f"cannot make the folder {tmp_path / 'file' / 'runs'}: Not a directory"
+    assert (
+        refusal(tmp_path / "file" / "runs") == f"cannot make the folder {tmp_path / 'file' / 'runs'}: Not a directory"
+    )
 
 
 def test_a_database_that_may_not_be_written(tmp_path):
@@ -178,8 +195,7 @@ def test_a_full_disk_loses_nothing_that_was_there(tmp_path):
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
     store._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then says what it says of a full disk
     with pytest.raises(InputError, match="database or disk is full; make room on the disk and run the same command"):
-        for item in ITEMS[2:]:
-            store.add(item, EXPERIMENT, block(item))
+        add_all(store, ITEMS[2:])
     there = len(store.records(EXPERIMENT))
     assert there >= 6
     assert there % 3 == 0

@@ -30,12 +30,13 @@ def write_page(file: Path, records: Mapping[str, list[Record]]) -> None:
     template = jinja2.Environment(
         loader=jinja2.PackageLoader("nsr.report", "."), autoescape=True, undefined=jinja2.StrictUndefined
     ).get_template("page.html.j2")
+    script = vl_convert.javascript_bundle(None, VEGA_LITE)  # type: ignore[arg-type]
     text = template.render(
         sections=sections,
         bits=[_embedded(*chart) for chart in status_bit_charts()],
         environments=[json.loads(environment) for environment in sorted(environments)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        script=vl_convert.javascript_bundle(None, vl_version=VEGA_LITE),
+        script=script,
     )
     file.parent.mkdir(parents=True, exist_ok=True)
     temporary = file.with_name(f".{file.name}.part")

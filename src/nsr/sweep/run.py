@@ -81,6 +81,8 @@ class Sweep:
         try:
             while self.queue or under_way:
                 alive = self._submit(executor, under_way)
+                if not under_way:
+                    time.sleep(0.5)  # all that is left is under way in another process
                 finished, _ = wait(under_way, timeout=1, return_when=FIRST_COMPLETED)
                 broken = [under_way[future] for future in finished if isinstance(future.exception(), BrokenExecutor)]
                 for future in finished:

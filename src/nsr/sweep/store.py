@@ -223,4 +223,5 @@ def started(process: int) -> str:
 
 
 def _alive(host: str, process: int, since: str) -> bool:
-    return host != socket.gethostname() or (since != "" and started(process) == since)
+    """Whether a process of this machine is at it. Of another machine, nothing is known: better twice than never."""
+    return host == socket.gethostname() and since != "" and started(process) == since

@@ -1,0 +1,115 @@
+"""The page is a function of records; in a real browser it draws everything and asks nobody for anything."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from nsr.experiments import EXPERIMENTS
+from nsr.report.charts import CHARTS, status_bit_charts
+from nsr.report.page import write_figures, write_page
+from nsr.report.sections import section
+from nsr.report.summaries import summarise
+from nsr.sweep.plan import Record
+from nsr.tasks import COMPARISONS
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
+
+
+def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
+    experiment = EXPERIMENTS[name]
+    return [
+        Record(name, 1, cell, experiment.recipes[recipe], "paper", seed, metrics, 0.5, 2**28, ENVIRONMENT)
+        for recipe in experiment.recipes
+        for cell in experiment.cells_of(recipe, experiment.profiles["paper"])[skip:]
+        for seed in range(experiment.profiles["paper"].seeds)
+    ]
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, list[Record]]:
+    table_1 = {"train": 1.0, "epochs": 50_000.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
+    maps = {"epochs": 9.0} | {f"{kind}{comparison}": 1.0 for comparison in COMPARISONS for kind in ("train ", "")}
+    return {"comparisons": some("comparisons", table_1), "floats": some("floats", maps, skip=3)}
+
+
+def test_a_section_says_what_is_there_and_where_we_differ(records):
+    experiment = EXPERIMENTS["comparisons"]
+    told = section(experiment, summarise(experiment, records["comparisons"]))
+    assert (told["there"], told["expected"], told["seeds"]) == (24, 24, [100])
+    assert "mlp >: at 10^6 ours is 0.930, the paper's 0.48" in told["differences"]
+    assert not any(line.startswith("nsr =") for line in told["differences"])
+    assert told["minutes"]["paper"] == pytest.approx(12 * 100 * 0.5 / 60)
+    floats = EXPERIMENTS["floats"]
+    told = section(floats, summarise(floats, records["floats"]))
+    assert (told["there"], told["expected"]) == (46 + 59, 49 + 62)
+
+
+def test_charts_of_everything(records):
+    names = [name for name, _, _ in status_bit_charts()]
+    for name, experiment in EXPERIMENTS.items():
+        names += [chart for chart, _, _ in CHARTS[name](experiment, summarise(experiment, records[name]))]
+    assert len(names) == len(set(names)) == 2 + 8 + 13
+    assert all(list(CHARTS[name](e, [])) == [] for name, e in EXPERIMENTS.items())
+
+
+def test_figures_are_written_as_svg_and_png(tmp_path, records):
+    assert write_figures(tmp_path, {"floats": records["floats"][:400]}) == len(list(tmp_path.glob("*.svg")))
+    assert (tmp_path / "bits.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "bits-lambda.svg").read_text()
+
+
+def test_a_page_without_records_shows_everything_as_missing(tmp_path):
+    write_page(tmp_path / "deep" / "page.html", {})
+    text = (tmp_path / "deep" / "page.html").read_text()
+    assert text.count("Nothing has been run yet.") == len(EXPERIMENTS)
+    assert '<span class="missing">missing</span>' in text
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["page.html"]
+
+
+def test_what_records_say_is_text_on_the_page(tmp_path, records):
+    write_page(tmp_path / "page.html", records)
+    text = (tmp_path / "page.html").read_text()
+    assert "a &lt;fast&gt; one" in text
+    assert "<fast>" not in text
+    assert "http://" not in text.split("<script>")[0]
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1200, "dark")])
+def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, scheme):
+    from playwright.sync_api import sync_playwright
+
+    file = tmp_path / "page.html"
+    write_page(file, records)
+    said, asked = [], []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=BROWSER,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
+        )
+        page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(file.as_uri())
+        page.wait_for_function("document.body.dataset.drawn", timeout=60_000)
+        charts, drawn = page.evaluate(
+            "[document.querySelectorAll('.chart').length, document.querySelectorAll('.chart svg').length]"
+        )
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        smallest = page.evaluate(
+            "Math.min(...[...document.querySelectorAll('td, th')].map(e => parseFloat(getComputedStyle(e).fontSize)))"
+        )
+        cut = page.evaluate(
+            "[...document.querySelectorAll('section table:not(.summary)')]"
+            ".filter(t => t.getBoundingClientRect().right > innerWidth + 1).length"
+        )
+        browser.close()
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert charts == drawn == 2 + 8 + 13
+    assert wide <= width
+    assert cut == 0
+    assert smallest >= 11
