@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -11,12 +12,13 @@ from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
 
 
-def tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+def tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Group]:
     """What the terminal shows of an experiment, one recipe after the other."""
     for recipe in experiment.recipes:
         shown = [summary for summary in summaries if summary.recipe == recipe]
-        if shown:
-            yield from TABLES[experiment.name](experiment, shown)
+        for table in TABLES[experiment.name](experiment, shown) if shown else ():
+            title, table.title = table.title, None  # as a title it would wrap at the width of a narrow table
+            yield Group(Text(str(title), style="bold"), table)
 
 
 def table_1(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
@@ -82,7 +84,7 @@ def _how(summaries: Sequence[Summary]) -> str:
 
 
 def _table(title: str) -> Table:
-    return Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 1, 0, 0), pad_edge=False)
+    return Table(title=title, box=None, padding=(0, 1, 0, 0), pad_edge=False)
 
 
 def _add_column(table: Table, name: str) -> None:

@@ -215,11 +215,12 @@ def _identity(experiment: Experiment, record: Record) -> str:
 
 
 def started(process: int) -> str:
-    """When a process of this machine started, or "" when it is not there: a number alone may be reused."""
+    """When a process of this machine started, or "" when it has ended: a number alone may be reused."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[19]
+        state, *_, since = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:20]
     except OSError:
         return ""
+    return "" if state in "ZX" else since  # ended, but its parent has not looked yet
 
 
 def _alive(host: str, process: int, since: str) -> bool:
