@@ -1,4 +1,4 @@
-"""Section 4.2, Figure 5 and Appendix D: numbers delta apart, and the lambda that makes up for it."""
+"""Section 4.2 and Appendix D: numbers delta apart, and the lambda that makes up for it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     name="floats",
     title="Learning with floats",
     section="4.2, App. D",
-    shows="Figure 5, Appendix D",
+    shows="Float maps",
     revision=1,
     cells=grid(FloatCell, delta=SERIES, scale=SERIES),
     beyond=grid(FloatCell, delta=LONG_SERIES, scale=("auto",)),

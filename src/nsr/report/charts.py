@@ -45,7 +45,9 @@ def status_bit_charts() -> Charts:
             _bit(),
             color=_colour("bit", ["sign", "zero"]),
             strokeDash=alt.StrokeDash(
-                "lambda:N", scale=alt.Scale(domain=["1", "3", "1/3"], range=[[1, 0], [8, 4], [2, 3]])
+                "lambda:N",
+                scale=alt.Scale(domain=["1", "3", "1/3"], range=[[1, 0], [8, 4], [2, 3]]),
+                legend=alt.Legend(symbolType="stroke"),
             ),
             detail="lambda:N",
         )
@@ -74,7 +76,11 @@ def comparison_charts(experiment: Experiment, summaries: Sequence[Summary]) -> C
                     alt.X("magnitude:Q", title="numbers of about 10^n", axis=alt.Axis(tickMinStep=1)),
                     alt.Y("accuracy:Q", scale=alt.Scale(domain=[0.4, 1.02], clamp=True), title="accuracy"),
                     color=_colour("comparison", list(COMPARISONS)),
-                    strokeDash=alt.StrokeDash("from:N", scale=alt.Scale(domain=[OURS, PAPER], range=[[1, 0], [4, 4]])),
+                    strokeDash=alt.StrokeDash(
+                        "from:N",
+                        scale=alt.Scale(domain=[OURS, PAPER], range=[[1, 0], [4, 4]]),
+                        legend=alt.Legend(symbolType="stroke", title=None),
+                    ),
                     tooltip=["comparison", "magnitude", "from", alt.Tooltip("accuracy:Q", format=".4f")],
                 )
             )

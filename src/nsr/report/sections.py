@@ -14,7 +14,7 @@ WORDS: Mapping[str, str] = {
     "comparisons": (
         "Models learn one comparison on all pairs of integers from -10 to 9 and are asked about pairs of neighbours "
         "around a random number of each magnitude. Means over seeds; the paper's value is below ours. For = and != "
-        "the test has as many equal pairs as unequal ones. The paper stops at 10^13."
+        "the test has 11 equal pairs and 10 unequal ones. The paper stops at 10^13."
     ),
     "floats": (
         "As before, with every number multiplied by delta, so that unequal numbers are at least delta apart, and with "
