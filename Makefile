@@ -15,7 +15,7 @@ reproduce: setup
 	$(BIN)/nsr reproduce
 
 test: setup lint
-	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report term
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term
 
 lint: setup
 	$(BIN)/ruff check .

@@ -238,10 +238,12 @@ def test_integers_too_large_for_float32_are_learned_from_as_they_are():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_more_than_eight_kinds_are_compiled_in_one_process():
+def test_any_number_of_kinds_is_compiled_in_one_process():
+    torch._dynamo.reset()
     recipe = dataclasses.replace(SHORT, epochs=1)
-    kinds = [NSR(2, redundancy=1, scale=1.0 + i) for i in range(10)]
-    assert all(fit(kind, all_pairs(">"), recipe, compiled=True).compiled for kind in kinds)
+    kinds = [NSR(2, redundancy=1), NSR(2, redundancy=2), NSR(2, redundancy=1, scale=2.0)]
+    with torch._dynamo.config.patch(recompile_limit=1):  # it is 8 by default
+        assert all(fit(kind, all_pairs(">"), recipe, compiled=True).compiled for kind in kinds)
 
 
 # Refusals

@@ -17,6 +17,24 @@ def test_another_dtype():
     assert rows.x.dtype == rows.y.dtype == rows.weight.dtype == torch.float16
 
 
+def test_the_smallest_gap_of_unequal_numbers_of_a_row():
+    x = torch.tensor([[0.0, 5.0, 5.0], [1.0, 3.5, 9.0]])
+    rows = Rows.of(x, torch.zeros(2))
+    assert rows.smallest_gap() == 2.5
+    assert rows.times(0.1).smallest_gap() == pytest.approx(0.25)
+    with pytest.raises(
+        ValueError, match="^every row holds one number only, so there is no gap to take the scale from$"
+    ):
+        Rows.of(torch.ones(2, 2), torch.zeros(2)).smallest_gap()
+
+
+def test_targets_for_each_member():
+    rows = Rows.of(torch.zeros(4, 2), torch.zeros(4))
+    assert rows.with_targets(torch.ones(3, 4)).y.shape == (3, 4)
+    with pytest.raises(ValueError, match=r"^y must be \(members, 4\), got \(4,\)$"):
+        rows.with_targets(torch.ones(4))
+
+
 @pytest.mark.parametrize(
     ("x", "y", "text"),
     [
