@@ -50,7 +50,7 @@ def test_charts_of_everything(records):
     names = [name for name, _, _ in status_bit_charts()]
     for name, experiment in EXPERIMENTS.items():
         names += [chart for chart, _, _ in CHARTS[name](experiment, summarise(experiment, records[name]))]
-    assert len(names) == len(set(names)) == 2 + 8 + 13
+    assert len(names) == len(set(names)) == 2 + 8 + 15
     assert all(list(CHARTS[name](e, [])) == [] for name, e in EXPERIMENTS.items())
 
 
@@ -109,7 +109,7 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, 
         browser.close()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert charts == drawn == 2 + 8 + 13
+    assert charts == drawn == 2 + 8 + 15
     assert wide <= width
     assert cut == 0
     assert smallest >= 11

@@ -1,5 +1,6 @@
 """Charts of the page, as altair describes them: each a single view, so that it fits its column on any screen."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import torch
 from nsr.experiments import comparisons, floats
 from nsr.experiments.spec import Experiment
 from nsr.nn.bits import exact_bits, status_bits
-from nsr.report.summaries import Summary
+from nsr.report.summaries import Summary, wilson
 from nsr.tasks import COMPARISONS
 
 OURS, PAPER = "ours", "paper"
@@ -123,22 +124,57 @@ def float_charts(experiment: Experiment, summaries: Sequence[Summary]) -> Charts
             title = f"{comparison}, recipe {recipe}, {given[0].seeds} seeds"
             name = f"floats-{recipe}-{_WORDS[comparison]}"
             yield name, title, _sized(_map(given, [comparison], "scale", floats.SERIES[::-1], "lambda"))
+        if given:
+            title = f"Recipe {recipe}: seeds by lambda times delta and by their mean accuracy"
+            yield f"floats-{recipe}-seeds", title, _sized(_spread_over_product(given))
     auto = [s for s in summaries if s.cell.scale == "auto"]  # type: ignore[attr-defined]
     if auto:
         title = f"Beyond the paper: lambda from the data, recipe exact, {auto[0].seeds} seeds"
         yield "floats-auto", title, _sized(_map(auto, list(COMPARISONS), "comparison", list(COMPARISONS), None))
 
 
+def _spread_over_product(summaries: Sequence[Summary]) -> Any:
+    """All squares of the maps of > and = on one axis, each value a dot as large as its number of seeds."""
+    rows = [
+        {
+            "comparison": comparison,
+            "log10 of lambda x delta": round(math.log10(s.cell.delta * s.cell.scale)),  # type: ignore[attr-defined]
+            "mean accuracy": round(value, 2),
+        }
+        for s in summaries
+        for comparison in (">", "=")
+        for value in s.values[comparison]
+    ]
+    counted = pd.DataFrame(rows).value_counts().rename("seeds").reset_index()
+    return (
+        alt.Chart(counted)
+        .mark_circle(opacity=0.7)
+        .encode(
+            alt.X("log10 of lambda x delta:Q", axis=alt.Axis(tickMinStep=1)),
+            alt.Y("mean accuracy:Q", scale=alt.Scale(domain=[0.4, 1.02])),
+            size=alt.Size("seeds:Q", scale=alt.Scale(range=[20, 300]), legend=alt.Legend(tickCount=3)),
+            color=_colour("comparison", [">", "="]),
+            tooltip=["comparison", "log10 of lambda x delta", "mean accuracy", "seeds"],
+        )
+    )
+
+
 def _map(summaries: Sequence[Summary], names: list[str], row: str, order: Sequence[Any], title: str | None) -> Any:
     cells = [
-        {"delta": f"{s.cell.delta:g}", "scale": _text(s.cell.scale), "comparison": name, "accuracy": s.metrics[name]}  # type: ignore[attr-defined]
+        {
+            "delta": f"{s.cell.delta:g}",  # type: ignore[attr-defined]
+            "scale": _text(s.cell.scale),  # type: ignore[attr-defined]
+            "comparison": name,
+            "accuracy": s.metrics[name],
+            "perfect seeds": _perfect(s, name),
+        }
         for s in summaries
         for name in names
     ]
     base = alt.Chart(pd.DataFrame(cells)).encode(
         alt.X("delta:O", sort=[f"{value:g}" for value in floats.LONG_SERIES], axis=alt.Axis(labelAngle=0)),
         alt.Y(f"{row}:O", sort=[_text(value) for value in order], title=title),
-        tooltip=["comparison", "delta", "scale", alt.Tooltip("accuracy:Q", format=".4f")],
+        tooltip=["comparison", "delta", "scale", alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"],
     )
     squares = base.mark_rect().encode(
         color=alt.Color("accuracy:Q", scale=alt.Scale(domain=[0.45, 1], scheme="viridis", clamp=True))
@@ -152,6 +188,11 @@ def _map(summaries: Sequence[Summary], names: list[str], row: str, order: Sequen
 
 CHARTS = {"comparisons": comparison_charts, "floats": float_charts}
 _WORDS = {">": "greater", "<": "less", ">=": "greater-equal", "<=": "less-equal", "=": "equal", "!=": "unequal"}
+
+
+def _perfect(summary: Summary, name: str) -> str:
+    low, high = wilson(summary.perfect(name), summary.seeds)
+    return f"{summary.perfect(name)} of {summary.seeds} (95 %: {low:.2f} to {high:.2f})"
 
 
 def _long(d: torch.Tensor, bits: dict[str, torch.Tensor]) -> pd.DataFrame:
