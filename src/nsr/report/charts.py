@@ -80,13 +80,14 @@ def comparison_charts(experiment: Experiment, summaries: Sequence[Summary]) -> C
                     strokeDash=alt.StrokeDash(
                         "from:N",
                         scale=alt.Scale(domain=[OURS, PAPER], range=[[1, 0], [4, 4]]),
-                        legend=alt.Legend(symbolType="stroke", title=None),
+                        legend=None,
                     ),
                     tooltip=["comparison", "magnitude", "from", alt.Tooltip("accuracy:Q", format=".4f")],
                 )
             )
             seeds = shown[0].seeds
-            yield f"comparisons-{recipe}-{model}", f"{model.upper()}, recipe {recipe}, {seeds} seeds", _sized(chart)
+            title = f"{model.upper()}, recipe {recipe}, {seeds} seeds: ours solid, the paper's dashed"
+            yield f"comparisons-{recipe}-{model}", title, _sized(chart)
             yield (
                 f"comparisons-{recipe}-{model}-seeds",
                 f"{model.upper()}, recipe {recipe}: seeds by their mean accuracy over all magnitudes",
