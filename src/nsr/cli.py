@@ -208,4 +208,7 @@ def main(tokens: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         _tell("interrupted; what was finished is kept, and the same command goes on from there")
         code = INTERRUPTED
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        sys.stdout = None
+        code = DONE
     sys.exit(code or DONE)

@@ -128,12 +128,14 @@ def adam_step(
     """One epoch of every member: its loss, its gradient, its Adam (Kingma and Ba, 2015, torch's defaults).
 
     ``objective(*shared, *own)`` is one member's loss; ``own`` has a first axis of members. ``correction`` holds
-    this epoch's learning rate over Adam's first bias correction, and the root of the second.
+    this epoch's learning rate over Adam's first bias correction, the root of the second, and perhaps how far bounded
+    parameters are drawn to the nearest whole number: after the step and not through it, as AdamW decays weights,
+    since Adam would make the same of a weak pull and a strong one.
     """
     parameters, first, second = state
     loss = grad_and_value(lambda weights, rest, own: functional_call(objective, (weights, rest), (*shared, *own)))
     gradients, losses = vmap(loss)(parameters, buffers, own)
-    step, root = correction.unbind()
+    step, root, *pull = correction.unbind()
     new: tuple[State, State, State] = ({}, {}, {})
     for name, gradient in gradients.items():
         mean = torch.lerp(first[name], gradient, 0.1)
@@ -141,14 +143,22 @@ def adam_step(
         value = parameters[name] - step * mean / (square.sqrt() / root + 1e-8)
         if name in bounds:
             value = value.clamp(*bounds[name])
+            if pull:
+                value = value - (value - value.round()).clamp(-pull[0], pull[0]).to(value.dtype)
         new[0][name], new[1][name], new[2][name] = value, mean, square
     return new, losses
 
 
-def adam_corrections(learning_rate: float, epochs: int) -> Tensor:
-    """For each epoch the two numbers ``adam_step`` wants, in float64: (epochs, 2)."""
+def adam_corrections(learning_rate: float, epochs: int, sparsity: float = 0.0) -> Tensor:
+    """For each epoch the two numbers ``adam_step`` wants, or three where there is sparsity, in float64.
+
+    Weights are drawn to whole numbers from half time on, more and more, up to ``sparsity`` learning rates an epoch.
+    """
     epoch = torch.arange(1, epochs + 1, dtype=torch.float64)
-    return torch.stack([learning_rate / (1 - 0.9**epoch), (1 - 0.999**epoch).sqrt()], dim=-1)
+    columns = [learning_rate / (1 - 0.9**epoch), (1 - 0.999**epoch).sqrt()]
+    if sparsity:
+        columns.append(learning_rate * sparsity * (2 * epoch / epochs - 1).clamp(min=0))
+    return torch.stack(columns, dim=-1)
 
 
 def has_compiler() -> bool:

@@ -5,7 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any
 
@@ -26,9 +26,9 @@ from nsr.tasks import Rows
 
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    """How far the answer y of a comparison is from its target, row by row: the paper's loss."""
-    error: Tensor = module(x)[..., 0] - y
-    return error.abs()
+    """How far the answer y of a comparison, or a number, is from its target, row by row: the paper's loss."""
+    answer: Tensor = module(x)
+    return ((answer[..., 0] if answer.dim() > y.dim() else answer) - y).abs()
 
 
 def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -39,6 +39,10 @@ def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
 LOSSES: Mapping[str, Callable[[nn.Module, Tensor, Tensor], Tensor]] = MappingProxyType(
     {"mae": absolute_error, "bce": cross_entropy}
 )
+
+
+LATER: Mapping[str, bool] = MappingProxyType({"later": True})
+"""Marks a setting that came later: at its default it is no part of a result's identity, so old results stay valid."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +59,10 @@ class Recipe:
     """Epochs between two looks at the training rows."""
     patience: int = 0
     """A member stops once it was right on every row in this many looks one after another; 0: it never stops."""
+    tolerance: float = field(default=0.1, metadata=LATER)
+    """How far a number may be from its target and still be right (Section 4.3). A comparison is right or wrong."""
+    sparsity: float = field(default=0.0, metadata=LATER)
+    """How hard the weights of a NAU are drawn to -1, 0 and 1, in learning rates; growing to this from half time on."""
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -65,6 +73,16 @@ class Recipe:
                 raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
         if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
             raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
+        for name in ("tolerance", "sparsity"):
+            value = getattr(self, name)
+            if not (value >= 0 and math.isfinite(value)):
+                raise ValueError(f"{name} must be finite and not negative, got {value}")
+
+    def settings(self) -> dict[str, Any]:
+        """Its fields, as they stand in the identity of a result."""
+        own = {each.name: getattr(self, each.name) for each in fields(self)}
+        later = {each.name for each in fields(self) if each.metadata and own[each.name] == each.default}
+        return {name: value for name, value in own.items() if name not in later}
 
 
 PAPER = Recipe(name="paper", loss="mae", epochs=50_000)
@@ -121,7 +139,7 @@ class Objective(nn.Module):
         self.module = module
         self.loss = LOSSES[loss]
 
-    def forward(self, x: Tensor, weight: Tensor, y: Tensor) -> Tensor:
+    def forward(self, weight: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """The weighted mean of the row losses."""
         return (self.loss(self.module, x, y) * weight).sum()
 
@@ -167,7 +185,7 @@ def fit(
         compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
     if recipe.loss == "bce" and not hasattr(model.template, "logit"):
         raise ValueError(f"loss 'bce' needs a module with a logit method, which {model.template!r} has not")
-    if rows.y.min() < 0 or rows.y.max() > 1:
+    if hasattr(model.template, "logit") and (rows.y.min() < 0 or rows.y.max() > 1):
         raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
     with _one_thread():
         return _fit(model, rows, recipe, compiled)
@@ -178,15 +196,19 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     y, weight, x = rows.y.to(ensemble.dtype), rows.weight.to(ensemble.dtype), rows.x.to(ensemble.dtype)
     if not rows.x.is_floating_point() and not torch.equal(x.to(rows.x.dtype), rows.x):
         x = rows.x  # too large for the dtype of the weights: a register subtracts integers as they are
-    x = x.T.contiguous().T  # columns lie contiguous: the units of a layer run along the rows
+    x = x.mT.contiguous().mT  # columns lie contiguous: the units of a layer run along the rows
     objective = Objective(ensemble.template, recipe.loss)
     bounds = bounds_of(objective)
     state, buffers = _initial_state(ensemble, len(rows))
-    corrections = adam_corrections(recipe.learning_rate, recipe.epochs)
+    corrections = adam_corrections(recipe.learning_rate, recipe.epochs, recipe.sparsity)
     members = len(next(iter(state[0].values())))
-    own = (_padded(y.expand(len(ensemble), len(x)), members),)
-    data = (x, weight), own
-    step = _compiled_or_eager(objective, bounds, state, buffers, corrections[0], *data) if compiled else adam_step
+    shared: tuple[Tensor, ...] = (x,)
+    own: tuple[Tensor, ...] = (_padded(y.expand(len(ensemble), len(rows)), members),)
+    if x.dim() == 3:  # each member has rows of its own
+        shared, own = (), (_padded(x, members), *own)
+    answer = ensemble.each if x.dim() == 3 else ensemble
+    first = objective, bounds, state, buffers, corrections[0], (weight, *shared), own
+    step = _compiled_or_eager(*first) if compiled else adam_step
 
     kept = {name: value.clone() for name, value in ensemble.parameters.items()}
     stopped = torch.zeros(len(ensemble), dtype=torch.int64)
@@ -194,12 +216,12 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     looks: list[tuple[int, Tensor, Tensor]] = []
 
     for epoch, correction in enumerate(corrections, start=1):
-        state, losses = step(objective, bounds, state, buffers, correction, *data)
+        state, losses = step(objective, bounds, state, buffers, correction, (weight, *shared), own)
         if epoch % recipe.check_every and epoch != recipe.epochs:
             continue
         for name, value in state[0].items():
             ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
-        right = (ensemble(x)[..., 0] > 0.5) == (y > 0.5)
+        right = _right(answer(x), y, recipe.tolerance)
         looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
         streak = torch.where(right.all(-1), streak + 1, 0)
         ripe = streak >= (recipe.patience or math.inf)
@@ -214,6 +236,13 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     epochs, loss, accuracy = zip(*looks, strict=True)
     seconds = time.perf_counter() - began
     return History(epochs, torch.stack(loss), torch.stack(accuracy), stopped, seconds, step is not adam_step, len(rows))
+
+
+def _right(answer: Tensor, y: Tensor, tolerance: float) -> Tensor:
+    """Which rows are right: a comparison on its side of a half, a number within the tolerance."""
+    if answer.dim() == 3:
+        return (answer[..., 0] > 0.5) == (y > 0.5)
+    return (answer - y).abs() <= tolerance
 
 
 def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, State], State]:
@@ -241,8 +270,8 @@ def _padded(stacked: Tensor, members: int) -> Tensor:
 
 def _compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
     """The compiled step when it works on these arguments, and the eager one with a warning when it does not."""
-    state, buffers, (y,) = arguments[2], arguments[3], arguments[-1]
-    for value in (y, *(value for stacked in (*state, buffers) for value in stacked.values())):
+    state, buffers, own = arguments[2], arguments[3], arguments[-1]
+    for value in (*own, *(value for stacked in (*state, buffers) for value in stacked.values())):
         torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
     step = compiled_step()
     try:

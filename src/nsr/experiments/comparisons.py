@@ -8,9 +8,10 @@ import torch
 from torch import nn
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import accuracy, accuracy_of_each
+from nsr.experiments.measure import X1, X2, accuracy, accuracy_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid
 from nsr.nn import MLP, NSR
+from nsr.program import Compare, Program
 from nsr.tasks import COMPARISONS, all_pairs, pairs_around
 from nsr.training import EXACT, PAPER, fit
 
@@ -31,7 +32,11 @@ class ComparisonCell(Cell):
 
 
 def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
-    """Train one ensemble on the 400 pairs; test every member on numbers of its own at every magnitude."""
+    """Train one ensemble on the 400 pairs; test every member on numbers of its own at every magnitude.
+
+    ``read`` is whether a member reads as the comparison itself, ``1000 digits`` whether what was read is right on
+    integers of that size, one apart and equal.
+    """
     ensemble = Ensemble(MODELS[cell.model], seeds)
     rows = all_pairs(cell.comparison)
     history = fit(ensemble, rows, recipe)
@@ -40,8 +45,20 @@ def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list
     for power in POWERS:
         tests = [pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds]
         columns[f"10^{power}"] = accuracy_of_each(ensemble, tests)
+    programs = read_each(ensemble, [rows] * len(seeds))
+    columns["read"] = torch.tensor([program == Compare(cell.comparison, X1, X2) for program in programs])
+    columns["1000 digits"] = torch.tensor(
+        [_right_at_1000_digits(program, cell.comparison, seed) for program, seed in zip(programs, seeds, strict=True)]
+    )
     columns["epochs"] = history.stopped
     return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
+
+
+def _right_at_1000_digits(program: Program | None, comparison: str, seed: int) -> bool:
+    if program is None:
+        return False
+    n = int("".join(map(str, np.random.default_rng((seed, 1000)).integers(1, 10, 1000))))
+    return all(program([n, m]) == COMPARISONS[comparison](n, m) for m in (n - 1, n, n + 1))
 
 
 def _row(train: float, *magnitudes: float) -> Metrics:
@@ -70,7 +87,7 @@ EXPERIMENT = Experiment(
     title="Learning comparisons",
     section="4.1",
     shows="Table 1",
-    revision=1,
+    revision=2,
     cells=grid(ComparisonCell, model=tuple(MODELS), comparison=tuple(COMPARISONS)),
     recipes={"paper": PAPER, "exact": EXACT},
     run=run_cell,

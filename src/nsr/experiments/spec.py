@@ -79,7 +79,7 @@ class Experiment:
                 "experiment": self.name,
                 "revision": self.revision,
                 "cell": asdict(cell),
-                "recipe": asdict(profile.shorten(recipe)),
+                "recipe": profile.shorten(recipe).settings(),
                 "profile": profile.name,
                 "seed": seed,
             }

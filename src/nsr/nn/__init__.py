@@ -2,4 +2,5 @@
 
 from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
+from nsr.nn.piecewise import Piecewise as Piecewise
 from nsr.nn.register import NSR as NSR

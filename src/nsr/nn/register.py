@@ -70,7 +70,11 @@ class NSR(nn.Module):
         operands = x.reshape(-1, x.shape[-1]).T  # (operands, rows)
         selection = self.v1.softmax(0) - self.v2.softmax(0)  # (operands, redundancy)
         # The weights of the distances sum to zero, so the reference has no gradient: detached.
-        reference = operands.detach()[self.v1.argmax(0)]  # (redundancy, rows)
+        # Chosen one by one: indexing is slow where each member of an ensemble has rows of its own.
+        most, own = self.v1.argmax(0).unsqueeze(-1), operands.detach()
+        reference = own[:1]  # (redundancy, rows), once there is more than one operand
+        for index in range(1, len(own)):
+            reference = torch.where(most == index, own[index], reference)
         distance = operands.unsqueeze(1) - reference  # (operands, redundancy, rows)
         difference = (selection.unsqueeze(-1) * distance).sum(0)
         return difference - self.offset.unsqueeze(-1) if self.constants else difference

@@ -10,5 +10,7 @@ from nsr.program.expressions import Or as Or
 from nsr.program.expressions import Truth as Truth
 from nsr.program.expressions import Variable as Variable
 from nsr.program.expressions import Where as Where
+from nsr.program.harden import UnreadableError as UnreadableError
+from nsr.program.harden import harden as harden
 from nsr.program.program import Evidence as Evidence
 from nsr.program.program import Program as Program

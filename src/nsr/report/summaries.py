@@ -11,7 +11,7 @@ from typing import Any
 from nsr.experiments.spec import Cell, Experiment, Metrics
 from nsr.sweep.plan import Record
 
-NOT_ACCURACY = {"epochs"}
+NOT_ACCURACY = {"epochs", "read", "1000 digits"}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,4 +4,7 @@ from nsr.tasks.comparisons import COMPARISONS as COMPARISONS
 from nsr.tasks.comparisons import all_pairs as all_pairs
 from nsr.tasks.comparisons import comparison_of as comparison_of
 from nsr.tasks.comparisons import pairs_around as pairs_around
+from nsr.tasks.piecewise import FUNCTIONS as FUNCTIONS
+from nsr.tasks.piecewise import function_around as function_around
+from nsr.tasks.piecewise import function_of_all_pairs as function_of_all_pairs
 from nsr.tasks.rows import Rows as Rows

@@ -1,5 +1,6 @@
 """Rows of numbers and what is to be said of each: the only form of data that training knows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -10,7 +11,8 @@ from torch import Tensor
 class Rows:
     """``x`` (rows, inputs), its targets ``y`` (rows) and the weight of each row, which sum to one.
 
-    ``y`` may also be (members, rows): then each member of an ensemble has targets of its own.
+    ``y`` may also be (members, rows): then each member of an ensemble has targets of its own. So may ``x`` be
+    (members, rows, inputs), with ``y`` alike: then each has rows of its own.
     """
 
     x: Tensor
@@ -33,6 +35,14 @@ class Rows:
             )
         return cls(x, y, torch.full((len(x),), 1 / len(x), dtype=torch.float64))
 
+    @classmethod
+    def each(cls, members: Sequence["Rows"]) -> "Rows":
+        """Rows of its own for each member of an ensemble, as many for one as for another."""
+        if len({tuple(rows.x.shape) for rows in members}) != 1:
+            raise ValueError(f"members must have rows of one shape, got {[tuple(rows.x.shape) for rows in members]}")
+        x, y = (torch.stack([getattr(rows, name) for rows in members]) for name in ("x", "y"))
+        return cls(x, y, members[0].weight)
+
     def with_targets(self, y: Tensor) -> "Rows":
         """The same numbers with targets of its own for each member: ``y`` is (members, rows)."""
         if y.dim() != 2 or y.shape[-1] != len(self):
@@ -40,7 +50,7 @@ class Rows:
         return replace(self, y=y)
 
     def __len__(self) -> int:
-        return len(self.x)
+        return self.x.shape[-2]
 
     def times(self, delta: float) -> "Rows":
         """The same rows with every number multiplied, as float64."""

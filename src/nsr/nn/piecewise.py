@@ -1,0 +1,42 @@
+"""A piecewise function: a gate that chooses between two sums (Section 4.3)."""
+
+import torch
+from torch import Tensor, nn
+
+from nsr.nn.arithmetic import NAU
+from nsr.nn.baselines import MLP
+from nsr.nn.register import NSR
+from nsr.nn.shapes import Float, Real
+
+
+class Piecewise(nn.Module):
+    """``y A(x) + (1 - y) B(x)``: the gate's answer y weighs two arms, each a NAU with a learned constant.
+
+    Args:
+        gate: What decides: an ``NSR``, or an ``MLP`` as the baseline. It sees the same numbers as the arms.
+    """
+
+    def __init__(
+        self,
+        gate: NSR | MLP,
+        *,
+        generator: torch.Generator | None = None,
+        device: torch.device | str | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.gate = gate
+        self.arms = NAU(gate.inputs, 2, bias=True, generator=generator, device=device, dtype=dtype)
+
+    @property
+    def inputs(self) -> int:
+        """How many numbers a row has."""
+        return self.gate.inputs
+
+    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
+        """The number that the gate chooses, or what lies between both while it is undecided."""
+        chosen: Tensor = self.gate(x) * self.arms(x)
+        return chosen.sum(-1)
+
+    def __repr__(self) -> str:
+        return f"Piecewise({self.gate!r})"
