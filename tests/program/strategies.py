@@ -1,5 +1,7 @@
 """Random programs and rows for them: ties, signed zeros, 2^53 and its neighbours, and numbers as large as 10^300."""
 
+import functools
+import random
 from fractions import Fraction
 
 from hypothesis import strategies as st
@@ -23,46 +25,65 @@ INTEGERS = st.one_of(
 )
 
 
+def composite(make):
+    """``st.composite`` for trees: the checks of annotations pick items at random, which hypothesis would refuse."""
+
+    @functools.wraps(make)
+    def calm(*arguments, **options):
+        state = random.getstate()
+        try:
+            return make(*arguments, **options)
+        finally:
+            random.setstate(state)
+
+    return st.composite(calm)
+
+
 def variables(names=NAMES):
     return st.sampled_from(names).map(Variable)
 
 
-def sums(atoms, coefficients=SIMPLE):
+@composite
+def sums(draw, atoms, coefficients=SIMPLE):
     """Sums of one to three different atoms, as the tree holds them: no coefficient is 0."""
     term = st.tuples(coefficients.filter(bool).map(Fraction), atoms)
-    terms = st.lists(term, min_size=1, max_size=3, unique_by=lambda term: term[1]).map(tuple)
-    return st.builds(Linear, terms, coefficients.map(Fraction))
+    terms = draw(st.lists(term, min_size=1, max_size=3, unique_by=lambda term: term[1]))
+    return Linear(tuple(terms), Fraction(draw(coefficients)))
 
 
-def numbers(names=NAMES, coefficients=SIMPLE, depth=2):
-    plain = st.one_of(variables(names), coefficients.map(Constant), sums(variables(names), coefficients))
-    if depth == 0:
-        return plain
-    choice = st.builds(
-        Where,
-        formulas(names, coefficients, depth - 1),
-        numbers(names, coefficients, depth - 1),
-        numbers(names, coefficients, depth - 1),
-    )
-    return st.one_of(plain, choice, sums(st.one_of(variables(names), choice), coefficients))
+@composite
+def choices(draw, names=NAMES, coefficients=SIMPLE, depth=1):
+    below = (names, coefficients, depth - 1)
+    return Where(draw(formulas(*below)), draw(numbers(*below)), draw(numbers(*below)))
 
 
-def formulas(names=NAMES, coefficients=SIMPLE, depth=2):
-    inner = numbers(names, coefficients, max(depth - 1, 0))
-    compare = st.builds(Compare, st.sampled_from(sorted(COMPARISONS)), inner, inner)
-    if depth == 0:
-        return st.one_of(compare, st.booleans().map(Truth))
+@composite
+def numbers(draw, names=NAMES, coefficients=SIMPLE, depth=2):
+    kinds = [variables(names), coefficients.map(Constant), sums(variables(names), coefficients)]
+    if depth:
+        choice = choices(names, coefficients, depth)
+        kinds += [choice, sums(st.one_of(variables(names), choice), coefficients)]
+    return draw(st.one_of(kinds))
+
+
+@composite
+def formulas(draw, names=NAMES, coefficients=SIMPLE, depth=2):
+    kind = draw(st.sampled_from([Compare, And, Or, Not] if depth else [Compare, Truth]))
+    if kind is Truth:
+        return Truth(draw(st.booleans()))
+    if kind is Compare:
+        inner = numbers(names, coefficients, max(depth - 1, 0))
+        return Compare(draw(st.sampled_from(sorted(COMPARISONS))), draw(inner), draw(inner))
     below = formulas(names, coefficients, depth - 1)
-    joined = st.lists(below, min_size=1, max_size=3)
-    return st.one_of(
-        compare, joined.map(lambda parts: And(*parts)), joined.map(lambda parts: Or(*parts)), below.map(Not)
-    )
+    return Not(draw(below)) if kind is Not else kind(*draw(st.lists(below, min_size=1, max_size=3)))
 
 
-def expressions(names=NAMES, coefficients=SIMPLE, depth=2):
-    return st.one_of(formulas(names, coefficients, depth), numbers(names, coefficients, depth))
+@composite
+def expressions(draw, names=NAMES, coefficients=SIMPLE, depth=2):
+    return draw(draw(st.sampled_from([formulas, numbers]))(names, coefficients, depth))
 
 
-def programs(names=NAMES, coefficients=SIMPLE, depth=2):
+@composite
+def programs(draw, names=NAMES, coefficients=SIMPLE, depth=2):
     """Programs over all of ``names`` in that order, whether their expression needs them or not."""
-    return expressions(names, coefficients, depth).map(lambda expression: Program(expression, names))
+    return Program(draw(expressions(names, coefficients, depth)), names)

@@ -1,131 +1,83 @@
 """Evaluating programs: exactly on integers, Fraction and Decimal, and as IEEE arithmetic on floats.
 
 - Python integers, Fraction and Decimal of any size: no rounding anywhere. Decimal in, Decimal out.
-- Arrays and tensors of integers: exact in int64; where a sum could leave it, numpy goes on with Python integers.
+- Arrays and tensors of integers: exact in int64; where a sum could leave it, Python integers go on. Comparisons have
+  their denominators multiplied out; an answer that is a fraction is a float64.
 - Floats (scalars, arrays, tensors): a constant is its nearest float, and sums are added from left to right, so that
-  every emitted program gives the same bits. float16 and float32 arrays of numpy are widened to float64 first.
+  every emitted program gives the same bits. One float among the values makes floats of them all. float16 and float32
+  arrays of numpy are widened to float64 first; tensors keep their dtype.
 """
 
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
-from math import lcm
 from typing import Any
 
 import numpy as np
 import torch
 
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.values import INT64, floats, nearest, plain
+from nsr.program.whole import reach, whole
 from nsr.tasks import COMPARISONS
 
-INT64 = 2**63 - 1
 
-
-def evaluate(expression: Expression, values: Mapping[str, Any]) -> Any:
+def evaluate(expression: Expression, values: Mapping[str, Any], *, rows: Any = None) -> Any:
     """The value of an expression where each variable has the value of its name.
 
     Values are scalars, or numpy arrays (or what numpy takes for one) or torch tensors that broadcast together. Rows
     that hold NaN have no answer and are refused.
+
+    Args:
+        expression: What to evaluate.
+        values: A value for each variable. Others are not looked at.
+        rows: Numbers of the shape and kind that the answer of an expression without variables takes.
     """
     missing = [name for name in expression.variables if name not in values]
     if missing:
         raise ValueError(f"there is no value for {missing[0]!r}: the program needs {', '.join(expression.variables)}")
-    given = {name: _plain(name, values[name]) for name in expression.variables}
-    kinds = [type(value) for value in given.values()]
-    if torch.Tensor in kinds:
-        return _Tensors(given).value(expression)
-    if np.ndarray in kinds:
-        arrays = {name: np.asarray(value) for name, value in given.items()}
-        if any(array.dtype.kind == "f" for array in arrays.values()):
-            return _Arrays({name: array.astype(np.float64, copy=False) for name, array in arrays.items()}).value(
-                expression
-            )
-        return _whole_arrays(expression, arrays)
-    decimal = Decimal in kinds
-    exact = {name: Fraction(value) if isinstance(value, Decimal) else value for name, value in given.items()}
-    answer = _Scalars(exact).value(expression)
-    if isinstance(answer, Fraction | int) and not isinstance(answer, bool):
-        return _as_decimal(Fraction(answer)) if decimal else _whole(answer)
-    return answer
+    given = {name: plain(name, values[name]) for name in expression.variables}
+    if rows is not None:
+        given[""] = plain("rows", rows)  # no variable has an empty name
+    tensors = [value for value in given.values() if isinstance(value, torch.Tensor)]
+    if any(tensor.is_floating_point() for tensor in tensors):
+        return _Tensors(given).answer(expression)
+    given = {name: value.numpy(force=True) if torch.is_tensor(value) else value for name, value in given.items()}
+    answer = _answer(expression, given)
+    return _as_tensor(answer).to(tensors[0].device) if tensors else answer
 
 
-def _plain(name: str, value: Any) -> Any:
-    """A value as a Python scalar, an array or a tensor of one of few dtypes, and a refusal of what is no number."""
-    if isinstance(value, torch.Tensor):
-        if value.is_complex():
-            raise ValueError(f"{name!r} must hold real numbers, got {value.dtype}")
-        bad = int(value.isnan().sum())
-        if bad:
-            raise ValueError(_no_number(name, bad))
-        return value if value.is_floating_point() else value.to(torch.int64)
-    if isinstance(value, bool | np.bool_):
-        return int(value)
-    if isinstance(value, int | Fraction):
-        return value
-    if isinstance(value, float | Decimal | np.floating):
-        if value != value:
-            raise ValueError(_no_number(name, 1))
-        return value if isinstance(value, Decimal) else float(value)
-    if isinstance(value, np.integer):
-        return int(value)
-    array = np.asarray(value)
-    if array.dtype.kind not in "biufO" or (array.dtype.kind == "O" and not _numbers(array)):
-        raise ValueError(f"{name!r} must hold numbers, got {array.dtype if array.ndim else repr(value)}")
-    if array.dtype.kind == "f":
-        bad = int(np.isnan(array).sum())
-        if bad:
-            raise ValueError(_no_number(name, bad))
-    if array.dtype == np.uint64 and array.size and int(array.max()) > INT64:
-        return array.astype(object)
-    return array.astype(np.int64, copy=False) if array.dtype.kind in "biu" else array
+def _answer(expression: Expression, given: Mapping[str, Any]) -> Any:
+    """The value where numpy arrays and Python numbers are given."""
+    arrays = [value for value in given.values() if isinstance(value, np.ndarray)]
+    if any(isinstance(value, float) for value in given.values()) or any(array.dtype.kind == "f" for array in arrays):
+        walk = _Arrays if arrays else _Scalars
+        return walk({name: floats(value) for name, value in given.items()}).answer(expression)
+    if not arrays:
+        exact = {name: Fraction(value) if isinstance(value, Decimal) else value for name, value in given.items()}
+        answer = _Scalars(exact).answer(expression)
+        if expression.is_truth:
+            return answer
+        return _as_decimal(answer) if any(isinstance(value, Decimal) for value in given.values()) else _whole(answer)
+    multiplied = whole(expression)
+    if _fits(multiplied, given):
+        return _WholeArrays(given).answer(multiplied)
+    objects = {name: np.asarray(value, dtype=object) for name, value in given.items()}
+    decimal = any(isinstance(value, Decimal) for array in objects.values() for value in array.flat)
+    answer = _Objects({name: _exact(array) for name, array in objects.items()}).answer(expression)
+    return _as_decimals(answer) if decimal and not expression.is_truth else answer
 
 
-def _numbers(array: np.ndarray) -> bool:
-    return all(isinstance(value, int | Fraction) for value in array.flat)
-
-
-def _no_number(name: str, count: int) -> str:
-    return f"{name!r} holds NaN in {count} {'row' if count == 1 else 'rows'}: NaN is neither less, equal nor greater"
-
-
-def _whole_arrays(expression: Expression, arrays: dict[str, np.ndarray]) -> Any:
-    """On arrays of integers: int64 as long as nothing can overflow, Python integers where it could."""
-    largest = max((abs(int(end)) for a in arrays.values() if a.size for end in (a.min(), a.max())), default=0)
-    safe = max((_reach(node, largest) for node in expression.walk()), default=0) <= INT64
-    if safe and all(array.dtype == np.int64 for array in arrays.values()):
-        return _WholeArrays(arrays).value(expression)
-    answer = np.asarray(_Objects({name: array.astype(object) for name, array in arrays.items()}).value(expression))
-    return answer.astype(bool) if expression.is_truth else answer
-
-
-def _reach(node: Expression, largest: int) -> Fraction:
-    """How large the value of a node can be, with the denominators of its comparison multiplied out."""
-    match node:
-        case Variable():
-            return Fraction(largest)
-        case Constant(value):
-            return abs(value)
-        case Linear(terms, constant):
-            return sum((abs(c.numerator) * _reach(atom, largest) for c, atom in terms), abs(constant))
-        case Where(_, then, otherwise):
-            return max(_reach(then, largest), _reach(otherwise, largest))
-        case Compare(_, left, right):
-            return denominators(node) * max(_reach(left, largest), _reach(right, largest))
-    return Fraction(0)
-
-
-def denominators(comparison: Compare) -> int:
-    """What to multiply both sides of a comparison with, so that only integers remain in it."""
-    found = [1]
-    for side in (comparison.left, comparison.right):
-        if isinstance(side, Constant):
-            found.append(side.value.denominator)
-        elif isinstance(side, Linear):
-            found += [side.constant.denominator, *(coefficient.denominator for coefficient, _ in side.terms)]
-    return lcm(*found)
+def _fits(expression: Expression, given: Mapping[str, Any]) -> bool:
+    """Whether all values are integers and nothing can leave int64."""
+    if any(np.asarray(value).dtype != np.int64 for value in given.values()):
+        return False
+    sizes = [abs(int(end)) for value in given.values() if np.size(value) for end in (np.min(value), np.max(value))]
+    numbers = (node for node in expression.walk() if not node.is_truth)
+    return all(reach(number, max(sizes, default=0)) <= INT64 for number in numbers)
 
 
 @dataclass
@@ -136,6 +88,9 @@ class _Scalars:
 
     def __post_init__(self) -> None:
         self.floating = any(isinstance(value, float) for value in self.values.values())
+
+    def answer(self, expression: Expression) -> Any:
+        return self.value(expression)
 
     def value(self, node: Expression) -> Any:
         match node:
@@ -150,7 +105,7 @@ class _Scalars:
             case Truth(value):
                 return value
             case Compare():
-                return self.compare(node)
+                return COMPARISONS[node.operator](self.value(node.left), self.value(node.right))
             case Not(part):
                 return self.negation(self.value(part))
             case And():
@@ -169,13 +124,10 @@ class _Scalars:
         return value if coefficient.denominator == 1 else self.over(value, coefficient.denominator)
 
     def constant(self, value: Fraction) -> Any:
-        return float(value) if self.floating else _whole(value)
+        return nearest(value) if self.floating else _whole(value)
 
     def over(self, value: Any, divisor: int) -> Any:
-        return value / divisor if isinstance(value, float) else Fraction(value, divisor)
-
-    def compare(self, node: Compare) -> Any:
-        return COMPARISONS[node.operator](self.value(node.left), self.value(node.right))
+        return value / nearest(divisor) if self.floating else value * Fraction(1, divisor)
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return then if condition else otherwise
@@ -195,14 +147,12 @@ class _Arrays(_Scalars):
 
     def __post_init__(self) -> None:
         self.floating = True
-        self.shape = np.broadcast_shapes(*(np.shape(value) for value in self.values.values()))
 
-    def value(self, node: Expression) -> Any:
+    def answer(self, expression: Expression) -> Any:
         with np.errstate(all="ignore"):
-            return super().value(node)
-
-    def over(self, value: Any, divisor: int) -> Any:
-        return value / divisor
+            answer = self.value(expression)
+        shape = np.broadcast_shapes(*map(np.shape, self.values.values()))
+        return answer if np.shape(answer) == shape else np.full(shape, answer)
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return np.where(condition, then, otherwise)
@@ -218,68 +168,92 @@ class _Arrays(_Scalars):
 
 
 class _WholeArrays(_Arrays):
-    """numpy arrays of int64. Comparisons stay exact: their denominators are multiplied out."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.floating = False
+    """numpy arrays of int64, for expressions without fractions in comparisons."""
 
     def constant(self, value: Fraction) -> Any:
-        return value.numerator if value.denominator == 1 else float(value)
-
-    def compare(self, node: Compare) -> Any:
-        factor = denominators(node)
-        sides = [side * factor if factor > 1 else side for side in (node.left, node.right)]
-        return COMPARISONS[node.operator](*map(self.value, sides))
+        return value.numerator if value.denominator == 1 else nearest(value)
 
 
 class _Objects(_Arrays):
     """numpy arrays of Python integers and Fractions."""
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self.floating = False
 
-    def over(self, value: Any, divisor: int) -> Any:
-        return value * Fraction(1, divisor)
-
-
-class _Tensors(_WholeArrays):
-    """torch tensors, in their own dtype; gradients flow through the branch that was chosen."""
-
-    def __post_init__(self) -> None:
-        tensors = [value for value in self.values.values() if isinstance(value, torch.Tensor)]
-        self.floating = any(value.is_floating_point() for value in tensors)
-        self.device = tensors[0].device
+    def answer(self, expression: Expression) -> Any:
+        return np.asarray(super().answer(expression), dtype=bool if expression.is_truth else object)
 
     def constant(self, value: Fraction) -> Any:
-        return float(value) if self.floating or value.denominator > 1 else value.numerator
-
-    def compare(self, node: Compare) -> Any:
-        return _Scalars.compare(self, node) if self.floating else super().compare(node)
+        return np.asarray(_whole(value), dtype=object)  # left alone, numpy takes 2**63 for uint64
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
-        return torch.where(self.tensor(condition), self.tensor(then), self.tensor(otherwise))
+        return np.where(np.asarray(condition, dtype=bool), then, otherwise)
 
-    def both(self, one: Any, other: Any) -> Any:
-        return torch.logical_and(self.tensor(one), self.tensor(other))
 
-    def either(self, one: Any, other: Any) -> Any:
-        return torch.logical_or(self.tensor(one), self.tensor(other))
+class _Tensors(_Scalars):
+    """torch tensors of floats, in their own dtype; gradients flow through the branch that was chosen."""
 
-    def negation(self, one: Any) -> Any:
-        return torch.logical_not(self.tensor(one))
+    def __post_init__(self) -> None:
+        self.floating = True
+        tensors = [value for value in self.values.values() if isinstance(value, torch.Tensor)]
+        self.device = tensors[0].device
+        self.dtype = reduce(torch.promote_types, (each.dtype for each in tensors if each.is_floating_point()))
+        self.values = {name: self.number(value) for name, value in self.values.items()}
 
-    def tensor(self, value: Any) -> torch.Tensor:
-        return torch.as_tensor(value, device=self.device)
+    def answer(self, expression: Expression) -> torch.Tensor:
+        value = self.value(expression)
+        answer = self.truth(value) if expression.is_truth else self.number(value)
+        shape = np.broadcast_shapes(*(each.shape for each in self.values.values()))
+        return answer if answer.shape == shape else answer.expand(shape).clone()
+
+    def where(self, condition: Any, then: Any, otherwise: Any) -> torch.Tensor:
+        return torch.where(self.truth(condition), self.number(then), self.number(otherwise))
+
+    def both(self, one: Any, other: Any) -> torch.Tensor:
+        return self.truth(one) & self.truth(other)
+
+    def either(self, one: Any, other: Any) -> torch.Tensor:
+        return self.truth(one) | self.truth(other)
+
+    def negation(self, one: Any) -> torch.Tensor:
+        return ~self.truth(one)
+
+    def truth(self, value: Any) -> torch.Tensor:
+        return torch.as_tensor(value, dtype=torch.bool, device=self.device)
+
+    def number(self, value: Any) -> torch.Tensor:
+        own = value if isinstance(value, torch.Tensor) else floats(value)
+        return torch.as_tensor(own, dtype=self.dtype, device=self.device)
 
 
 def _whole(value: Any) -> Any:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def _as_decimal(value: Fraction) -> Decimal:
-    """A rational as a Decimal: exactly where a decimal ends, else to 50 digits beyond its whole part."""
-    with localcontext() as context:
-        context.prec = len(str(abs(value.numerator))) + len(str(value.denominator)) * 4 + 50
-        return Decimal(value.numerator) / Decimal(value.denominator)
+def _exact(array: np.ndarray) -> np.ndarray:
+    """The same numbers with every Decimal as a Fraction."""
+    return np.asarray(np.frompyfunc(lambda each: Fraction(each) if isinstance(each, Decimal) else each, 1, 1)(array))
+
+
+def _as_decimals(array: np.ndarray) -> np.ndarray:
+    return np.asarray(np.frompyfunc(_as_decimal, 1, 1)(array))
+
+
+def _as_decimal(value: Fraction | int) -> Decimal:
+    """A rational as a Decimal: exactly where a decimal ends, else to 50 digits and more."""
+    above, below = Decimal(value.numerator), Decimal(value.denominator)
+    digits = above.adjusted() + 4 * below.adjusted() + 55
+    with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])):
+        return above / below
+
+
+def _as_tensor(answer: Any) -> torch.Tensor:
+    """An exact answer as a tensor of bool, int64 or, where it is a fraction, float64."""
+    array = np.asarray(answer)
+    if array.dtype.kind in "bif":
+        return torch.as_tensor(array)
+    if any(Fraction(each).denominator > 1 for each in array.flat):
+        return torch.as_tensor(floats(array.astype(object)))
+    if any(abs(each) > INT64 for each in array.flat):
+        raise ValueError("the answer leaves int64, the largest integers of a tensor: give numpy arrays for larger ones")
+    return torch.as_tensor(array.astype(np.int64))

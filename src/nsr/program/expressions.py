@@ -5,11 +5,12 @@ exact rationals. How a tree is evaluated is in ``evaluation``, how it is brought
 ``simplification``, how it reads in ``text``.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import isfinite
+from numbers import Integral
 from typing import Any
 
 from nsr.refusals import one_of
@@ -20,14 +21,18 @@ NEGATED: Mapping[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "=": "
 MIRRORED: Mapping[str, str] = {">": "<", "<": ">", ">=": "<=", "<=": ">=", "=": "=", "!=": "!="}
 """``a > b`` is ``b < a``."""
 
+Number = int | float | Fraction | Decimal
+"""What is taken for a constant."""
+
 
 def rational(value: object) -> Fraction:
     """A number as an exact rational. A float is the decimal that it prints as: 0.1 is 1/10."""
-    if isinstance(value, bool) or not isinstance(value, int | float | Fraction | Decimal):
+    if isinstance(value, bool) or not isinstance(value, Integral | float | Fraction | Decimal):
         raise ValueError(f"a constant must be an int, a Fraction, a Decimal or a float, got {value!r}")
-    if isinstance(value, float | Decimal) and not isfinite(value):
+    exact = Decimal(repr(float(value))) if isinstance(value, float) else value
+    if isinstance(exact, Decimal) and not exact.is_finite():
         raise ValueError(f"a constant must be finite, got {value}")
-    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+    return Fraction(exact) if isinstance(exact, Fraction | Decimal) else Fraction(int(exact))
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,11 @@ class Expression:
 
     def walk(self) -> Iterator["Expression"]:
         """This node and all below it."""
-        yield self
-        for child in self.children:
-            yield from child.walk()
+        ahead: list[Expression] = [self]
+        while ahead:
+            node = ahead.pop()
+            yield node
+            ahead += reversed(node.children)
 
     @property
     def size(self) -> int:
@@ -83,6 +90,9 @@ class Expression:
     def __sub__(self, other: object) -> "Expression":
         return total([(Fraction(1), self), (Fraction(-1), as_number(other))])
 
+    def __rsub__(self, other: object) -> "Expression":
+        return total([(Fraction(1), as_number(other)), (Fraction(-1), self)])
+
     def __neg__(self) -> "Expression":
         return total([(Fraction(-1), self)])
 
@@ -103,14 +113,14 @@ class Variable(Expression):
             raise ValueError(f"the name of a variable must be a text that is not empty, got {self.name!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Constant(Expression):
     """A number."""
 
     value: Fraction
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "value", rational(self.value))
+    def __init__(self, value: Number) -> None:
+        object.__setattr__(self, "value", rational(value))
 
 
 @dataclass(frozen=True)
@@ -119,8 +129,12 @@ class Truth(Expression):
 
     value: bool
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, bool):
+            raise ValueError(f"the value of Truth must be True or False, got {self.value!r}")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, init=False)
 class Linear(Expression):
     """A sum of numbers, each times a coefficient, and a constant.
 
@@ -128,14 +142,14 @@ class Linear(Expression):
     """
 
     terms: tuple[tuple[Fraction, Expression], ...]
-    constant: Fraction = field(default=Fraction(0))
+    constant: Fraction
 
-    def __post_init__(self) -> None:
-        terms = tuple((rational(coefficient), _number(atom, "a term of a sum")) for coefficient, atom in self.terms)
-        if not terms or any(coefficient == 0 for coefficient, _ in terms):
+    def __init__(self, terms: Iterable[tuple[Number, Expression]], constant: Number = 0) -> None:
+        exact = tuple((rational(coefficient), _number(atom, "a term of a sum")) for coefficient, atom in terms)
+        if not exact or any(coefficient == 0 for coefficient, _ in exact):
             raise ValueError("a sum must have at least one term, and no coefficient of 0")
-        object.__setattr__(self, "terms", terms)
-        object.__setattr__(self, "constant", rational(self.constant))
+        object.__setattr__(self, "terms", exact)
+        object.__setattr__(self, "constant", rational(constant))
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -258,12 +272,8 @@ def as_number(value: object) -> Expression:
 
 def natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """A key that sorts x2 before x10."""
-    parts: list[str] = [""]
-    for letter in name:
-        if (letter.isascii() and letter.isdigit()) != (parts[-1].isascii() and parts[-1].isdigit()):
-            parts.append("")
-        parts[-1] += letter
-    return tuple((0, int(p), p) if p.isascii() and p.isdigit() and len(p) < 4000 else (1, 0, p) for p in parts)
+    parts = re.findall("[0-9]+|[^0-9]+", name)
+    return tuple((0, int(p), p) if "0" <= p[0] <= "9" and len(p) < 4000 else (1, 0, p) for p in parts)
 
 
 def _number(part: Expression, what: str) -> Expression:

@@ -21,7 +21,7 @@ class Hardened(nn.Module):
     def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*answers"]:
         """The exact answer."""
         dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
-        answer = torch.as_tensor(self.program(x), device=x.device).expand(x.shape[:-1])
+        answer: Tensor = self.program(x)
         if not self.program.expression.is_truth:
             return answer.to(dtype)
         return torch.stack([answer, ~answer], dim=-1).to(dtype)

@@ -1,9 +1,13 @@
 """A program: an exact expression over named inputs, with the evidence for it where it was read from a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import torch
+
+from nsr.program.evaluation import evaluate
 from nsr.program.expressions import Expression
 
 if TYPE_CHECKING:
@@ -61,17 +65,19 @@ class Program:
     def __call__(self, x: Any) -> Any:
         """Its answer for rows: a mapping or table of columns, or numbers whose last axis follows ``names``.
 
-        An array or a tensor (..., columns) gives an array or a tensor (...); a list of numbers is one row.
+        An array or a tensor (..., columns) gives an array or a tensor (...); a list of numbers is one row, and a list
+        of lists has a row in each. A program without names takes any number of columns.
         """
-        if isinstance(x, Mapping) or hasattr(x, "columns"):
-            return self.expression.evaluate({name: x[name] for name in self.inputs if name in x})
-        shape = tuple(x.shape) if hasattr(x, "shape") else (len(x),)
-        if not shape or shape[-1] != len(self.names):
+        if hasattr(x, "keys") or hasattr(x, "columns"):
+            rows = np.zeros(len(x), dtype=np.int64) if hasattr(x, "columns") else None
+            return evaluate(self.expression, {name: x[name] for name in self.inputs if name in x}, rows=rows)
+        x = x if hasattr(x, "shape") else np.array(x, dtype=object)
+        shape = tuple(x.shape)
+        if not shape or (self.names and shape[-1] != len(self.names)):
             raise ValueError(f"x must have {len(self.names)} numbers in its last axis, got shape {shape}")
-        at = {name: self.names.index(name) for name in self.inputs}
-        if hasattr(x, "shape"):
-            return self.expression.evaluate({name: x[..., index] for name, index in at.items()})
-        return self.expression.evaluate({name: x[index] for name, index in at.items()})
+        columns = {name: x[..., self.names.index(name)] for name in self.inputs}
+        zeros = x.new_zeros(shape[:-1]) if isinstance(x, torch.Tensor) else np.zeros(shape[:-1], dtype=x.dtype)
+        return evaluate(self.expression, columns, rows=zeros)
 
     def emit(self, target: str, **options: Any) -> Any:
         """The same program in another language; see ``nsr.program.emit``."""

@@ -1,4 +1,4 @@
-"""The canonical form of a program: equal in exact arithmetic, smaller or as small, and the same for equal rules.
+"""The canonical form of a program: equal in exact arithmetic, and the same for equal rules.
 
 Sums are flat and in order; comparisons have their variables on the side where they are positive, the first of them
 on the left; negations are pushed into the comparisons; formulas are flat, in order and without repetition. With
@@ -52,10 +52,10 @@ def negated(formula: Expression) -> Expression:
             return Truth(not value)
         case Compare(operator, left, right):
             return Compare(NEGATED[operator], left, right)
-        case And():
-            return _joined(Or, [negated(part) for part in formula.parts])
-        case Or():
-            return _joined(And, [negated(part) for part in formula.parts])
+        case And(parts):
+            return Or(*sorted(map(negated, parts), key=_key))
+        case Or(parts):
+            return And(*sorted(map(negated, parts), key=_key))
     raise TypeError(f"only a canonical formula can be negated, got {formula!r}")
 
 
@@ -63,7 +63,7 @@ def _key(expression: Expression) -> tuple[object, ...]:
     """An order of canonical trees: variables first and by name, then by size and text."""
     if isinstance(expression, Variable):
         return 0, 0, natural(expression.name)
-    return 1, expression.size, ((1, 0, str(expression)),)
+    return 1, expression.size, natural(str(expression))
 
 
 def _sorted_sum(expression: Expression) -> Expression:
@@ -120,11 +120,11 @@ def _joined(kind: type[And] | type[Or], parts: list[Expression]) -> Expression:
         rest.add(Compare(next(name for name, own in SIGNS.items() if own == those), *sides))
     if not rest:
         return Truth(not absorbing)
-    if any(not isinstance(part, Truth) and negated(part) in rest for part in rest):
+    nested = [part for part in rest if isinstance(part, And | Or)]  # of the other kind: this kind was made flat
+    if any(all(negated(inner) in rest for inner in part.parts) for part in nested):  # (p and q) or not p or not q
         return Truth(absorbing)
-    other = And if kind is Or else Or
-    kept = [p for p in rest if not (isinstance(p, other) and any(q in rest for q in p.parts))]  # p or (p and q) is p
-    return kept[0] if len(kept) == 1 else kind(*sorted(kept, key=_key))
+    kept = rest - {part for part in nested if any(inner in rest for inner in part.parts)}  # p or (p and q) is p
+    return kind(*sorted(kept, key=_key)) if len(kept) > 1 else kept.pop()
 
 
 def _choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
@@ -134,11 +134,8 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
     if then == otherwise:
         return then
     opposite = negated(condition)
-    if isinstance(condition, Compare):
-        flip = condition.operator in ("<", "<=", "!=")
-    else:
-        flip = (opposite.size, str(opposite)) < (condition.size, str(condition))
-    if flip:
+    more = _awkward(condition) - _awkward(opposite)
+    if more > 0 or (more == 0 and str(opposite) < str(condition)):
         condition, then, otherwise = opposite, otherwise, then
     if isinstance(condition, Compare) and _meet(condition, then, otherwise):
         if condition.operator == "=":
@@ -147,10 +144,15 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
     return Where(condition, then, otherwise)
 
 
+def _awkward(condition: Expression) -> int:
+    """How many of < <= != it has: of a condition and its negation, that with fewer is kept."""
+    return sum(isinstance(node, Compare) and node.operator in ("<", "<=", "!=") for node in condition.walk())
+
+
 def _meet(condition: Compare, then: Expression, otherwise: Expression) -> bool:
     """Whether both branches are the same number where both sides of the comparison are."""
     gap, step = total([(ONE, then), (-ONE, otherwise)]), total([(ONE, condition.left), (-ONE, condition.right)])
-    gap_terms, step_terms = (dict((a, c) for c, a in e.terms) if isinstance(e, Linear) else {e: ONE} for e in (gap, step))
+    gap_terms, step_terms = ({a: c for c, a in e.terms} if isinstance(e, Linear) else {e: ONE} for e in (gap, step))
     if isinstance(gap, Constant) or gap_terms.keys() != step_terms.keys():
         return False
     ratios = {gap_terms[atom] / step_terms[atom] for atom in gap_terms}

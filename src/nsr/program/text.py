@@ -1,6 +1,8 @@
 """How a program reads: text as a Python programmer would write it."""
 
+from decimal import Decimal
 from fractions import Fraction
+from keyword import iskeyword
 
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 
@@ -16,7 +18,7 @@ def text(expression: Expression) -> str:
 def number(value: Fraction) -> str:
     """A number as a person writes it: 4, 37.5, and 1/3 where no decimal ends."""
     if value.denominator == 1:
-        return str(value.numerator)
+        return _digits(value.numerator)
     rest, digits = value.denominator, 0
     for prime in (2, 5):
         power = 0
@@ -24,14 +26,16 @@ def number(value: Fraction) -> str:
             rest, power = rest // prime, power + 1
         digits = max(digits, power)
     if rest > 1 or digits > 15:
-        return f"{value.numerator}/{value.denominator}"
-    whole = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+        return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
+    whole = _digits(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{whole[:-digits]}.{whole[-digits:]}"
 
 
 def name(variable: str) -> str:
-    """A name as it is where it is an identifier, between backquotes where it is not."""
-    return variable if variable.isidentifier() else f"`{variable.replace('`', '``')}`"
+    """A name as it is where it is an identifier, else between backquotes, with line ends and the like escaped."""
+    if variable.isidentifier() and not iskeyword(variable):
+        return variable
+    return f"`{repr(variable)[1:-1].replace('`', '``')}`"
 
 
 def _text(expression: Expression, around: int) -> str:
@@ -42,7 +46,7 @@ def _text(expression: Expression, around: int) -> str:
             return str(value)
         case Constant(value):
             written = number(value)
-            return f"({written})" if around > SUM and not written.isdigit() else written
+            return f"({written})" if around > SUM and (value < 0 or "/" in written) else written
         case Where(condition, then, otherwise):
             return f"where({', '.join(_text(part, OR) for part in (condition, then, otherwise))})"
         case Linear():
@@ -51,11 +55,13 @@ def _text(expression: Expression, around: int) -> str:
             symbol = "==" if operator == "=" else operator
             return _bound(f"{_text(left, SUM)} {symbol} {_text(right, SUM)}", COMPARE, around)
         case Not(part):
-            return _bound(f"not {_text(part, COMPARE)}", NOT, around)
-        case And():
-            return _bound(" and ".join(_text(part, AND + 1) for part in expression.parts), AND, around)
-        case Or():
-            return _bound(" or ".join(_text(part, OR + 1) for part in expression.parts), OR, around)
+            return _bound(f"not {_text(part, NOT)}", NOT, around)
+        case And((part,)) | Or((part,)):
+            return _text(part, around)
+        case And(parts):
+            return _bound(" and ".join(_text(part, AND) for part in parts), AND, around)
+        case Or(parts):
+            return _bound(" or ".join(_text(part, OR) for part in parts), OR, around)
     raise TypeError(f"no text for {expression!r}")
 
 
@@ -70,10 +76,14 @@ def _sum(expression: Linear) -> str:
 def _product(coefficient: Fraction, atom: Expression | None) -> str:
     if atom is None:
         return number(coefficient)
-    times = "" if coefficient.numerator == 1 else f"{coefficient.numerator}*"
-    over = "" if coefficient.denominator == 1 else f"/{coefficient.denominator}"
+    times = "" if coefficient.numerator == 1 else f"{_digits(coefficient.numerator)}*"
+    over = "" if coefficient.denominator == 1 else f"/{_digits(coefficient.denominator)}"
     return f"{times}{_text(atom, PRODUCT)}{over}"
 
 
 def _bound(written: str, own: int, around: int) -> str:
     return f"({written})" if own < around else written
+
+
+def _digits(value: int) -> str:
+    return str(Decimal(value))  # str of an int stops at 4,300 digits

@@ -1,0 +1,110 @@
+"""A program in the place of the module that it was read from."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from torch import nn
+
+from nsr.program import Compare, Constant, Or, Program, Truth, Variable, Where
+from nsr.program.hardened import Hardened
+
+a, b = Variable("a"), Variable("b")
+more = Compare(">", a, b)
+RULE = Hardened(Program(more, ("a", "b")))
+MAXIMUM = Hardened(Program(Where(more, a, b), ("a", "b")))
+X = torch.tensor([[1.0, 2.0], [2.0, 2.0], [3.0, 2.0]])
+
+
+def test_a_formula_answers_as_a_register_does():
+    assert RULE(X).tolist() == [[0, 1], [0, 1], [1, 0]]
+
+
+def test_a_number_answers_as_a_piecewise_function_does():
+    assert MAXIMUM(X).tolist() == [2, 2, 3]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_answers_have_the_dtype_of_the_rows(dtype):
+    assert RULE(X.to(dtype)).dtype == dtype
+    assert MAXIMUM(X.to(dtype)).dtype == dtype
+    assert Hardened(Program(Constant(0.1)))(X.to(dtype)).tolist() == torch.full((3,), 0.1, dtype=dtype).tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.int64])
+def test_integers_are_answered_in_the_default_dtype(dtype):
+    assert RULE(X.to(dtype)).dtype == torch.get_default_dtype()
+    assert RULE(X.to(dtype)).tolist() == [[0, 1], [0, 1], [1, 0]]
+    assert MAXIMUM(X.to(dtype)).tolist() == [2, 2, 3]
+
+
+def test_integers_are_compared_exactly():
+    n = 2**62
+    rows = torch.tensor([[n, n + 1], [n, n], [n + 1, n]])
+    assert RULE(rows)[:, 0].tolist() == [0, 0, 1]
+    shifted = Hardened(Program(Compare(">", 4 * a - 1, 4 * b), ("a", "b")))
+    assert shifted(rows)[:, 0].tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("batch", [(), (1,), (5,), (2, 3), (0,), (3, 0)])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.int64])
+def test_any_leading_shape(batch, dtype):
+    x = torch.zeros(*batch, 2, dtype=dtype)
+    assert RULE(x).shape == (*batch, 2)
+    assert MAXIMUM(x).shape == batch
+    for expression in (Truth(True), Or(more, Compare("<=", a, b))):
+        answer = Hardened(Program(expression, ("a", "b")))(x)
+        assert answer.shape == (*batch, 2)
+        assert (answer == torch.tensor([1.0, 0.0])).all()
+    assert Hardened(Program(Constant(4)))(x).shape == batch
+
+
+def test_gradients_flow_through_the_branch_that_a_row_takes():
+    x = X.clone().requires_grad_()
+    MAXIMUM(x).sum().backward()
+    assert x.grad.tolist() == [[0, 1], [0, 1], [1, 0]]
+    assert not RULE(x).requires_grad
+
+
+def test_it_has_nothing_to_learn_and_nothing_to_load():
+    assert list(RULE.parameters()) == []
+    assert RULE.state_dict() == {}
+    RULE.load_state_dict({})
+
+
+def test_inside_a_sequential():
+    network = nn.Sequential(nn.Linear(2, 2), RULE, nn.Linear(2, 1))
+    expected = network[2](RULE(network[0](X)))
+    assert torch.equal(network(X), expected)
+    assert set(network.state_dict()) == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    other = copy.deepcopy(network)
+    other.load_state_dict(network.state_dict())
+    assert torch.equal(other(X), expected)
+    assert other[1].program == RULE.program
+
+
+def test_deepcopy_pickle_and_repr():
+    for other in (copy.deepcopy(MAXIMUM), pickle.loads(pickle.dumps(MAXIMUM))):
+        assert torch.equal(other(X), MAXIMUM(X))
+        assert repr(other) == repr(MAXIMUM) == "Hardened('where(a > b, a, b)')"
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_rows_without_an_answer_are_refused_in_a_sentence():
+    for x, text in (
+        (torch.zeros(4, 3), "x must have 2 numbers in its last axis, got shape (4, 3)"),
+        (torch.zeros(2, dtype=torch.complex64), "'a' must hold real numbers, got torch.complex64"),
+        (
+            torch.tensor([[0.0, 1.0], [1.0, torch.nan]]),
+            "'b' holds NaN in 1 row: NaN is neither less, equal nor greater",
+        ),
+    ):
+        with pytest.raises(ValueError) as refusal:
+            RULE(x)
+        assert str(refusal.value) == text
+
+
+def test_vmap_is_for_modules_that_do_not_look_at_their_rows():
+    with pytest.raises(RuntimeError, match="vmap"):
+        torch.func.vmap(RULE)(X)

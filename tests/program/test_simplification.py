@@ -1,0 +1,216 @@
+"""The canonical form: the same number, the same tree for equal rules, and no work that explodes."""
+
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import permutations, product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.simplification import negated, same, simplify
+from nsr.tasks import COMPARISONS
+from tests.program.oracle import worth
+from tests.program.strategies import expressions, formulas
+
+NAMES = ("a", "b", "x2", "x10")
+a, b, x, y, x1, x2, x10 = map(Variable, ("a", "b", "x", "y", "x1", "x2", "x10"))
+more, less, equal = Compare(">", a, b), Compare("<", a, b), Compare("=", a, b)
+other, third = Compare(">", x, y), Compare("=", x, y)
+TIES = st.lists(st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominator=4)), min_size=4, max_size=4)
+"""Rows in which equal numbers are common."""
+
+
+# What it must keep
+
+
+@given(expressions(NAMES, depth=3), st.lists(TIES, min_size=1, max_size=8))
+def test_the_value_stays_exactly_the_same(tree, rows):
+    simple = simplify(tree)
+    assert simple.is_truth is tree.is_truth
+    assert set(simple.variables) <= set(tree.variables)
+    for values in rows:
+        row = dict(zip(NAMES, values, strict=True))
+        assert worth(simple, row) == worth(tree, row)
+
+
+@given(expressions())
+def test_simplifying_again_changes_nothing(tree):
+    simple = simplify(tree)
+    assert simplify(simple) == simple
+    assert str(simplify(simple)) == str(simple)
+
+
+@given(formulas())
+def test_the_negation_of_a_canonical_formula_is_canonical(formula):
+    simple = simplify(formula)
+    assert negated(simple) == simplify(Not(formula))
+    assert negated(negated(simple)) == simple
+
+
+@given(expressions())
+def test_no_negation_is_left_and_formulas_are_flat(tree):
+    for node in simplify(tree).walk():
+        assert not isinstance(node, Not)
+        if isinstance(node, And | Or):
+            assert len(node.parts) > 1
+            assert not any(isinstance(part, type(node) | Truth) for part in node.parts)
+        if isinstance(node, Linear):
+            assert not any(isinstance(atom, Linear | Constant) for atom in node.children)
+
+
+# Equal rules become equal trees
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (Not(more), "a <= b"),
+        (Not(Not(more)), "a > b"),
+        (Not(And(more, Not(third))), "a <= b or x == y"),
+        (Compare(">", x - 12, y), "x > y + 12"),
+        (Compare(">", Constant(4), x), "x < 4"),
+        (Compare(">", 2 * x, Constant(75)), "x > 37.5"),
+        (Compare(">", x * Fraction(1, 3), y * Fraction(1, 2)), "2*x > 3*y"),
+        (Compare("<=", -x, -y), "x >= y"),
+        (Compare(">", x, -y), "x + y > 0"),
+        (Compare(">", 4 * x + 6 * y, Constant(1)), "2*x + 3*y > 0.5"),
+        (Compare(">", x - y, x), "y < 0"),
+        (Compare(">", x10, x2), "x2 < x10"),
+        (Compare("=", x + 1, x + 1), "True"),
+        (Compare(">", x + 1, x + 1), "False"),
+        (Compare("<", Constant(1), Constant(2)), "True"),
+        (And(other, more), "a > b and x > y"),
+        (And(Compare(">", x10, y), Compare(">", x2, y)), "x2 > y and x10 > y"),
+        (And(more, more), "a > b"),
+        (And(more, less), "False"),
+        (Or(more, less), "a != b"),
+        (Or(more, equal), "a >= b"),
+        (Or(more, less, equal), "True"),
+        (And(Compare(">=", a, b), Compare("<=", a, b)), "a == b"),
+        (And(Or(more, less), Compare(">=", a, b)), "a > b"),
+        (And(more, Truth(True)), "a > b"),
+        (And(more, Truth(False)), "False"),
+        (Or(more, Truth(True)), "True"),
+        (Or(more, Truth(False)), "a > b"),
+        (Or(more, And(more, other)), "a > b"),
+        (And(more, Or(more, other)), "a > b"),
+        (Or(And(more, other), Not(And(more, other))), "True"),
+        (And(Or(more, other), Not(more), Not(other)), "False"),
+        (Or(And(more, other), Not(Or(Not(more), Not(other)))), "a > b and x > y"),
+        (And(And(And(more), other)), "a > b and x > y"),
+        (2 * (x + y) - 2 * x, "2*y"),
+        (Linear(((1, Constant(3)), (2, Constant(0.5)))), "4"),
+        (Linear(((1, x), (-1, x))), "0"),
+        (Linear(((-1, a), (1, x2), (1, x10)), 3), "x2 + x10 - a + 3"),
+        (Where(Truth(True), x, y), "x"),
+        (Where(Truth(False), x, y), "y"),
+        (Where(more, x, x), "x"),
+        (Where(Compare("<=", x1, x2), x, y), "where(x1 > x2, y, x)"),
+        (Where(Compare("!=", x1, x2), x, y), "where(x1 == x2, y, x)"),
+        (Where(And(more, other), x, y), "where(a > b and x > y, x, y)"),
+        (Where(Or(Not(more), Not(other)), y, x), "where(a > b and x > y, x, y)"),
+        (Where(Compare(">=", x, Constant(0)), x, -x), "where(x > 0, x, -x)"),
+        (Where(Compare("<", x, Constant(0)), -x, x), "where(x > 0, x, -x)"),
+        (Where(Compare(">=", a, b), a, b), "where(a > b, a, b)"),
+        (Where(equal, a, b), "b"),
+        (Where(Compare(">=", 2 * x, Constant(75)), 4 * x, Constant(150)), "where(x > 37.5, 4*x, 150)"),
+        (Where(Compare(">=", 2 * x, Constant(75)), 4 * x, Constant(151)), "where(x >= 37.5, 4*x, 151)"),
+        (Where(more, x, y) + Where(Not(Compare("<=", a, b)), x, y), "2*where(a > b, x, y)"),
+    ],
+)
+def test_the_canonical_form_of(tree, text):
+    assert str(simplify(tree)) == text
+    assert same(tree, simplify(tree))
+
+
+@pytest.mark.parametrize("symbol", COMPARISONS)
+def test_eight_ways_to_write_a_comparison_are_one(symbol):
+    mirrored = {">": "<", "<": ">", ">=": "<=", "<=": ">="}.get(symbol, symbol)
+    opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "!=", "!=": "="}
+    written = []
+    for left, right in ((x, y + 12), (x - 12, y), (-y, 12 - x), (x * Fraction(1, 2) - y * 0.5, Constant(6))):
+        written += [Compare(symbol, left, right), Compare(mirrored, right, left)]
+        written += [Not(Compare(opposite[symbol], left, right)), Not(Not(Compare(symbol, left, right)))]
+    assert {simplify(each) for each in written} == {Compare(symbol, x, y + 12)}
+
+
+@pytest.mark.parametrize("kind", [And, Or])
+def test_the_order_of_writing_does_not_matter(kind):
+    parts = (more, other, (Or if kind is And else And)(Compare(">", x2, x10), third), Compare(">", x2, x10 + 1))
+    assert len({simplify(kind(*order)) for order in permutations(parts)}) == 1
+    terms = tuple(zip((1, -2, 3), (a, x2, x10), strict=True))
+    assert len({simplify(Linear(order)) for order in permutations(terms)}) == 1
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(COMPARISONS, repeat=2)))
+def test_two_comparisons_of_one_pair_are_at_most_one(first, second):
+    one, two = Compare(first, a, b), Compare(second, a, b)
+    for kind in (And, Or):
+        simple = simplify(kind(one, two))
+        assert isinstance(simple, Compare | Truth)
+        for value in (-1, 0, 1):
+            assert worth(simple, {"a": value, "b": 0}) is worth(kind(one, two), {"a": value, "b": 0})
+
+
+def test_what_is_not_equal_is_not_the_same():
+    assert not same(more, Compare(">=", a, b))
+    assert not same(Where(Compare(">=", x, Constant(0)), x, y), Where(Compare(">", x, Constant(0)), x, y))
+
+
+# No work that explodes
+
+
+@pytest.mark.parametrize(("outer", "inner"), [(And, Or), (Or, And)])
+def test_two_hundred_parts(outer, inner):
+    parts = [Compare(">", Variable(f"x{i}"), Variable(f"y{i}")) for i in range(200)]
+    assert simplify(outer(*reversed(parts), *parts)) == outer(*parts)
+    pairs = [inner(part, after) for part, after in zip(parts, parts[1:] + parts[:1], strict=True)]
+    assert len(simplify(outer(*pairs)).parts) == 200
+    assert simplify(outer(*pairs, *parts)) == outer(*parts)
+
+
+def test_thirty_levels_of_and_and_or():
+    tree: Expression = more
+    for i in range(30):
+        tree = (Or, And)[i % 2](Compare(">", Variable(f"x{i}"), b), tree)
+    assert simplify(tree).size == 31 * 3 + 30
+    assert simplify(Not(Not(tree))) == simplify(tree)
+
+
+DEEP = """
+import numpy as np, torch
+from fractions import Fraction
+from nsr.program import And, Compare, Not, Or, Variable, Where
+
+a, b = Variable("a"), Variable("b")
+rule = Compare(">", a, b)
+chain, nested, formula, negation = a, rule, rule, rule
+for i in range(200):
+    own = Variable(f"x{i}")
+    chain = Where(Compare(">", a, own), b, chain)
+    formula = (And, Or)[i % 2](Compare(">", a, own), formula)
+    negation = Not(negation)
+    if i % 2:
+        nested = Compare(">", Where(nested, own, 2 * a + Fraction(1, 2)), b)
+for tree in (chain, nested, formula, negation):
+    simple = tree.simplified()
+    assert simple.simplified() == simple and simple in {simple} and str(simple) and repr(simple)
+    for value in (Fraction(1, 3), np.arange(3), np.arange(3.0), torch.zeros(3)):
+        answer = tree.evaluate(dict.fromkeys(tree.variables, value))
+        assert np.array_equal(np.asarray(answer), np.asarray(simple.evaluate(dict.fromkeys(tree.variables, value))))
+"""
+
+
+def test_trees_two_hundred_levels_deep():
+    """In a process of its own, without the checks of annotations: those double the frames on the stack."""
+    subprocess.run([sys.executable, "-W", "error", "-c", DEEP], check=True, timeout=120)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_only_a_canonical_formula_is_negated():
+    with pytest.raises(TypeError) as refusal:
+        negated(a)
+    assert str(refusal.value) == "only a canonical formula can be negated, got Variable(name='a')"

@@ -1,0 +1,185 @@
+"""How programs read: as Python reads them, with no parentheses to spare."""
+
+import ast
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.text import name, number
+from tests.program.oracle import worth
+from tests.program.strategies import INTEGERS, expressions
+
+PLAIN = ("a", "b", "x10", "x2", "größe")
+a, b, c, d = map(Variable, "abcd")
+p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (a, "a"),
+        (Constant(-4), "-4"),
+        (Constant(Fraction(1, 3)), "1/3"),
+        (Truth(True), "True"),
+        (a + b - 1, "a + b - 1"),
+        (4 - a, "4 - a"),
+        (-a - b, "-a - b"),
+        (2 * a - 3 * b, "2*a - 3*b"),
+        (a * Fraction(2, 3) - b * Fraction(1, 3), "2*a/3 - b/3"),
+        (a + Fraction(1, 3), "a + 1/3"),
+        (2 * Where(p, a, b), "2*where(a > b, a, b)"),
+        (Linear(((2, a + b),)), "2*(a + b)"),
+        (Linear(((1, a), (-1, a + b))), "a - (a + b)"),
+        (Linear(((2, Constant(3)),)), "2*3"),
+        (Linear(((2, Constant(0.5)),)), "2*0.5"),
+        (Linear(((2, Constant(-3)),)), "2*(-3)"),
+        (Linear(((2, Constant(Fraction(1, 3))),)), "2*(1/3)"),
+        (p, "a > b"),
+        (q, "c == d"),
+        (r, "a != d"),
+        (Compare("<=", a - 12, 2 * b), "a - 12 <= 2*b"),
+        (Not(p), "not a > b"),
+        (Not(Not(p)), "not not a > b"),
+        (Not(And(p, q)), "not (a > b and c == d)"),
+        (And(p, q, r), "a > b and c == d and a != d"),
+        (And(And(p, q), r), "a > b and c == d and a != d"),
+        (Or(And(p, q), r), "a > b and c == d or a != d"),
+        (And(Or(p, q), r), "(a > b or c == d) and a != d"),
+        (And(Not(p), Or(q)), "not a > b and c == d"),
+        (And(Or(p, q)), "a > b or c == d"),
+        (Not(Or(p)), "not a > b"),
+        (Where(Or(p, q), a - b, Where(r, a, Constant(0))), "where(a > b or c == d, a - b, where(a != d, a, 0))"),
+        (Compare(">", Variable("unit price"), Variable("class")), "`unit price` > `class`"),
+    ],
+)
+def test_trees_read_as_a_programmer_would_write_them(tree, text):
+    assert str(tree) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (-12, "-12"),
+        (37.5, "37.5"),
+        (-0.05, "-0.05"),
+        (Fraction(1, 1024), "0.0009765625"),
+        (Fraction(1, 10**15), "0.000000000000001"),
+        (Fraction(1, 10**16), "1/10000000000000000"),
+        (Fraction(-2, 3), "-2/3"),
+        (Fraction(7, 6), "7/6"),
+        (Fraction(10**20) + Fraction(1, 4), "100000000000000000000.25"),
+    ],
+)
+def test_numbers_read_as_a_person_writes_them(value, text):
+    assert number(Constant(value).value) == text
+
+
+def test_numbers_of_any_length_are_written_in_full():
+    zeros = "0" * 5000  # Python itself stops at 4,300 digits
+    assert number(Fraction(10**5000)) == f"1{zeros}"
+    assert number(Fraction(-(10**5000), 3)) == f"-1{zeros}/3"
+    assert str(10**5000 * a + Fraction(10**5000, 3) * b) == f"1{zeros}*a + 1{zeros}*b/3"
+
+
+@given(st.fractions())
+def test_a_number_reads_back(value):
+    assert Fraction(number(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("x1", "x1"),
+        ("größe", "größe"),
+        ("unit price", "`unit price`"),
+        ("2nd", "`2nd`"),
+        ("True", "`True`"),
+        ("and", "`and`"),
+        ("a`b", "`a``b`"),
+        ("a\nb", "`a\\nb`"),
+        ("a\\nb", "`a\\\\nb`"),
+        ('a"; drop table t; --', '`a"; drop table t; --`'),
+        ("__import__('os')", "`__import__('os')`"),
+    ],
+)
+def test_names_that_are_no_identifiers_stand_between_backquotes(variable, text):
+    assert name(variable) == text
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_names_are_one_line_and_keep_apart(one, other):
+    assert name(one).isprintable()
+    assert (name(one) == name(other)) is (one == other)
+
+
+class Exact(ast.NodeTransformer):
+    """Numbers as Fractions, so that Python computes with what is written and not with the nearest float."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def visit_Constant(self, node):
+        if isinstance(node.value, bool):
+            return node
+        return ast.parse(f"Fraction('{ast.get_source_segment(self.source, node)}')", mode="eval").body
+
+
+def python(text, row):
+    tree = ast.fix_missing_locations(Exact(text).visit(ast.parse(text, mode="eval")))
+    known = {"Fraction": Fraction, "where": lambda condition, then, otherwise: then if condition else otherwise}
+    return eval(compile(tree, "text", "eval"), known, row)
+
+
+@given(expressions(PLAIN), st.lists(INTEGERS, min_size=5, max_size=5))
+def test_python_reads_the_text_as_the_tree(tree, values):
+    row = dict(zip(PLAIN, map(Fraction, values), strict=True))
+    for written in (tree, tree.simplified()):
+        assert python(str(written), row) == worth(tree, row)
+
+
+def parsed(text):
+    """What Python makes of a text, with ``(p and q) and r`` made flat; None where it is not Python."""
+
+    class Flat(ast.NodeTransformer):
+        def visit_BoolOp(self, node):
+            self.generic_visit(node)
+            parts, node.values = node.values, []
+            for part in parts:
+                same = isinstance(part, ast.BoolOp) and type(part.op) is type(node.op)
+                node.values += part.values if same else [part]
+            return node
+
+    try:
+        return ast.dump(Flat().visit(ast.parse(text, mode="eval")))
+    except SyntaxError:
+        return None
+
+
+def parentheses(text):
+    """The places of each pair of parentheses that are not those of a call."""
+    opened = []
+    for place, letter in enumerate(text):
+        if letter == "(":
+            opened.append(place)
+        elif letter == ")":
+            start = opened.pop()
+            if not text[:start].endswith("where"):
+                yield start, place
+
+
+@given(expressions(PLAIN))
+def test_no_pair_of_parentheses_can_be_left_out(tree):
+    for text in (str(tree), str(tree.simplified())):
+        for start, end in parentheses(text):
+            without = text[:start] + text[start + 1 : end] + text[end + 1 :]
+            assert parsed(without) != parsed(text), text
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_what_is_no_node_has_no_text():
+    with pytest.raises(TypeError, match="no text for Expression()"):
+        str(Expression())
