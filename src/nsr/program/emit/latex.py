@@ -1,0 +1,66 @@
+r"""LaTeX: a formula to be read, with ``\begin{cases}`` and ``\text`` of the package amsmath.
+
+Exact everywhere: numbers are written in full, as decimals that end or as fractions.
+"""
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+from nsr.program import text
+from nsr.program.emit.names import printable
+from nsr.program.emit.writer import ATOM, COMPARE, Writer
+from nsr.program.expressions import Expression, Where
+from nsr.program.program import Program
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "|": r"\textbar{}",
+    "-": "{-}",
+    "'": "{'}",
+    "`": "{`}",
+    **{letter: f"\\{letter}" for letter in "{}$&#_%"},
+}
+"""What a text must not contain as it is: commands, and signs that LaTeX would draw as one with their neighbours."""
+
+
+def latex(program: Program) -> str:
+    """The formula, without the dollars around it."""
+    return _Latex({name: _name(name) for name in program.inputs}).write(program.expression)
+
+
+def _name(name: str) -> str:
+    r"""x5 as ``x_{5}``, a word upright, and anything else as text."""
+    if indexed := re.fullmatch(r"([A-Za-z]+)([0-9]*)", name):
+        word, index = indexed.groups()
+        return (word if len(word) == 1 else rf"\mathrm{{{word}}}") + (f"_{{{index}}}" if index else "")
+    return rf"\text{{{''.join(SPECIAL.get(letter, letter) for letter in printable(name))}}}"
+
+
+class _Latex(Writer):
+    truths = (r"\bot", r"\top")
+    operators: ClassVar[Mapping[str, str]] = {">=": r"\geq", "<=": r"\leq", "!=": r"\neq"}
+    both, either = r" \land ", r" \lor "
+    inside_both = inside_either = COMPARE
+
+    def number(self, value: Fraction) -> str:
+        written = text.number(value)
+        return rf"\frac{{{written.replace('/', '}{')}}}" if "/" in written else written
+
+    def product(self, coefficient: Fraction, atom: Expression) -> str:
+        written = self.write(atom, ATOM)
+        return written if coefficient == 1 else f"{self.number(coefficient)} {written}"
+
+    def choice(self, node: Where) -> str:
+        condition, then, otherwise = map(self.write, node.children)
+        cases = rf"{then} & \text{{if }} {condition} \\ {otherwise} & \text{{otherwise}}"
+        return rf"\begin{{cases}} {cases} \end{{cases}}"
+
+    def bound(self, written: str, own: int, around: int) -> str:
+        return rf"\left({written}\right)" if own < around else written
