@@ -1,0 +1,129 @@
+"""ONNX: a model over columns of float64, one input of shape [rows] for each, with the output ``answer``.
+
+Exact: the bits of the program on floats, as long as the runtime keeps to IEEE arithmetic. Integers are exact up to
+2^53. An input has the name of its column; a name that protobuf cannot hold, or that the output needs, is changed. The
+model's metadata hold the names of the columns (``inputs``) and the program itself (``program``), both as JSON.
+"""
+
+import json
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+from nsr.program.emit.exactness import refuse_overflow, rounded, short, warn_inexact
+from nsr.program.emit.json import json_text
+from nsr.program.emit.names import identifiers, printable, unwritable
+from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
+from nsr.program.program import Program
+
+OPSET, IR_VERSION = 17, 8
+"""Old enough for any runtime in use; every operation below has a float64 kernel in onnxruntime."""
+RELATIONS = {">": "Greater", "<": "Less", ">=": "GreaterOrEqual", "<=": "LessOrEqual", "=": "Equal", "!=": "Equal"}
+ANSWER = "answer"
+
+
+def onnx_model(program: Program) -> Any:
+    """The program as a checked ``onnx.ModelProto``."""
+    import onnx
+    from onnx import TensorProto, helper
+
+    refuse_overflow(program.expression, "onnx")
+    if (value := rounded(program.expression)) is not None:
+        warn_inexact(f"{short(value)} is no float64: the model takes the nearest")
+    names = identifiers(program.inputs, valid=lambda name: unwritable([name]) is None, taken=(ANSWER,))
+    graph = _Graph(helper, TensorProto, names)
+    graph.node("Identity", [graph.build(program.expression)], ANSWER)
+    shape = ["rows"] if names else []
+    kind = TensorProto.BOOL if program.expression.is_truth else TensorProto.DOUBLE
+    model = helper.make_model(
+        helper.make_graph(
+            graph.nodes,
+            "program",
+            [helper.make_tensor_value_info(own, TensorProto.DOUBLE, shape) for own in names.values()],
+            [helper.make_tensor_value_info(ANSWER, kind, shape)],
+            initializer=graph.constants,
+            doc_string=printable(str(program)),
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="nsr",
+    )
+    columns = json.dumps({own: name for name, own in names.items()})
+    helper.set_model_props(model, {"program": json_text(program), "inputs": columns})
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+class _Graph:
+    """Nodes in the order in which they are computed; what occurs twice is computed once."""
+
+    def __init__(self, helper: Any, types: Any, names: dict[str, str]) -> None:
+        self.helper, self.types, self.names = helper, types, names
+        self.used, self.numbers = {ANSWER, *names.values()}, count(1)
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.built: dict[Expression, str] = {}
+
+    def build(self, node: Expression) -> str:
+        """The name of the value of a node of the tree."""
+        if node not in self.built:
+            self.built[node] = self.computed(node)
+        return self.built[node]
+
+    def computed(self, node: Expression) -> str:
+        match node:
+            case Variable(name):
+                return self.names[name]
+            case Truth(value):
+                return self.constant(self.types.BOOL, value)
+            case Constant(value):
+                return self.number(value)
+            case Linear():
+                return self.sum(node)
+            case Compare(operator, left, right):
+                held = self.node(RELATIONS[operator], [self.build(left), self.build(right)])
+                return self.node("Not", [held]) if operator == "!=" else held
+            case And() | Or():
+                first, *rest = map(self.build, node.parts)
+                for part in rest:
+                    first = self.node(type(node).__name__, [first, part])
+                return first
+            case Where():
+                return self.node("Where", [self.build(child) for child in node.children])
+        raise TypeError(f"no ONNX node for {node!r}")
+
+    def sum(self, node: Linear) -> str:
+        """From left to right; ``a - b`` has the bits of ``a + (-b)``."""
+        (coefficient, atom), *rest = node.parts()
+        added = self.part(coefficient, atom)
+        for coefficient, atom in rest:
+            added = self.node("Sub" if coefficient < 0 else "Add", [added, self.part(abs(coefficient), atom)])
+        return added
+
+    def part(self, coefficient: Fraction, atom: Expression | None) -> str:
+        """``n * x / d``, first times, then over."""
+        if atom is None:
+            return self.number(coefficient)
+        value, times, over = self.build(atom), coefficient.numerator, coefficient.denominator
+        if times == -1:
+            value = self.node("Neg", [value])
+        elif times != 1:
+            value = self.node("Mul", [self.number(Fraction(times)), value])
+        return value if over == 1 else self.node("Div", [value, self.number(Fraction(over))])
+
+    def number(self, value: Fraction) -> str:
+        return self.constant(self.types.DOUBLE, float(value))
+
+    def constant(self, kind: int, value: float | bool) -> str:
+        name = self.fresh("constant")
+        self.constants.append(self.helper.make_tensor(name, kind, [], [value]))
+        return name
+
+    def node(self, operation: str, inputs: list[str], output: str | None = None) -> str:
+        output = output or self.fresh(operation.lower())
+        self.nodes.append(self.helper.make_node(operation, inputs, [output]))
+        return output
+
+    def fresh(self, stem: str) -> str:
+        """A name that neither a column nor another value has."""
+        return next(name for number in self.numbers if (name := f"{stem}_{number}") not in self.used)
