@@ -1,0 +1,221 @@
+"""JSON: a program as data, to be saved and loaded; ``program.schema.json`` describes the form.
+
+Exact everywhere: numbers are integers, or texts such as "1/3" where they are fractions or beyond 2^53, which many
+readers of JSON would round. What is loaded may come from anywhere: it is checked, nothing of it is executed, and its
+size is limited.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+from nsr.program.emit.exactness import FLOAT_INTEGERS, short
+from nsr.program.emit.names import unwritable
+from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.program import Program
+from nsr.refusals import InputError
+from nsr.tasks import COMPARISONS
+
+FORMAT = "nsr-program/1"
+CHARACTERS, NODES, DEPTH, DIGITS = 200_000, 5_000, 50, 1_000
+RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
+
+
+def json_text(program: Program, *, indent: int | None = None) -> str:
+    """The program as JSON, on one line unless an ``indent`` is given; ``load`` reads it."""
+    expression = _node(program.expression)
+    _Reader(program.names).read(expression)  # refuses what could not be loaded
+    text = json.dumps({"format": FORMAT, "names": program.names, "expression": expression}, indent=indent)
+    return _within(text)
+
+
+def _node(node: Expression) -> dict[str, Any]:
+    match node:
+        case Variable(name):
+            return {"variable": name}
+        case Constant(value):
+            return {"constant": _number(value)}
+        case Truth(value):
+            return {"truth": value}
+        case Linear(terms, constant):
+            added = {"sum": [[_number(coefficient), _node(atom)] for coefficient, atom in terms]}
+            return {**added, "plus": _number(constant)} if constant else added
+        case Compare(operator, left, right):
+            return {"compare": operator, "left": _node(left), "right": _node(right)}
+        case And() | Or():
+            return {type(node).__name__.lower(): [_node(part) for part in node.parts]}
+        case Where(condition, then, otherwise):
+            return {"where": _node(condition), "then": _node(then), "else": _node(otherwise)}
+    raise TypeError(f"no JSON for {node!r}")
+
+
+def _number(value: Fraction) -> int | str:
+    if max(abs(value.numerator), value.denominator) >= 10**DIGITS:
+        raise InputError(f"target 'json' holds numbers of at most {DIGITS:,} digits, got {short(value)}")
+    return int(value) if value.denominator == 1 and abs(value) < FLOAT_INTEGERS else str(value)
+
+
+def load(text: str | bytes) -> Program:
+    """The program that a JSON text holds, or an InputError that says what is wrong with the text."""
+    try:
+        written = _within(text.decode("utf-8") if isinstance(text, bytes) else text)
+        data = json.loads(
+            written, object_pairs_hook=_object, parse_int=_integer, parse_float=_no_float, parse_constant=_no_float
+        )
+    except UnicodeDecodeError:
+        raise InputError("a program must be text in UTF-8, got other bytes") from None
+    except json.JSONDecodeError as error:
+        wrong = error.msg.removesuffix(" at")
+        raise InputError(f"a program must be JSON: {wrong} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise InputError(_TOO_DEEP) from None
+    return _program(data)
+
+
+def _within(text: str) -> str:
+    if len(text) > CHARACTERS:
+        raise InputError(f"a program must have at most {CHARACTERS:,} characters, got {len(text):,}")
+    return text
+
+
+_TOO_DEEP = f"a program must be nested at most {DEPTH} deep"
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise InputError(f"a key must not occur twice, got {_shown(key)}")
+        found[key] = value
+    return found
+
+
+def _integer(digits: str) -> int:
+    length = len(digits.removeprefix("-"))
+    if length > DIGITS:
+        raise InputError(f"a number must have at most {DIGITS:,} digits, got {length:,}")
+    return int(digits)
+
+
+def _no_float(digits: str) -> Any:
+    raise InputError(f'a number must be an integer or a text such as "1/3", got {digits[:24]}')
+
+
+def _shown(value: Any) -> str:
+    """What was found, in a few characters."""
+    if isinstance(value, dict):
+        return f"an object with the keys {', '.join(map(_shown, list(value)[:4]))}" if value else "an empty object"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return short(value)
+    shown = json.dumps(value)
+    return shown if len(shown) <= 40 else f"{shown[:36]}..."
+
+
+def _program(data: Any) -> Program:
+    if not isinstance(data, dict) or set(data) != {"format", "names", "expression"}:
+        raise InputError(f"a program must be an object of format, names and expression, got {_shown(data)}")
+    if data["format"] != FORMAT:
+        raise InputError(f"the format of a program must be {FORMAT!r}, got {_shown(data['format'])}")
+    names = data["names"]
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise InputError(f"names must be a list of texts that are not empty, got {_shown(names)}")
+    if unwritable(names) is not None:
+        raise InputError("a name must be whole characters, got half of a surrogate pair")
+    if len(set(names)) < len(names):
+        raise InputError("names must differ from one another")
+    return Program(_Reader(names).read(data["expression"]), tuple(names))
+
+
+class _Reader:
+    """Data -> tree, with a count of the nodes and of the denominators."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names, self.nodes, self.denominator = frozenset(names), 0, 1
+        self.numbers: dict[str, tuple[set[str], Callable[[Any, int], Expression]]] = {
+            "variable": ({"variable"}, self.variable),
+            "constant": ({"constant"}, lambda data, _: Constant(self.rational(data["constant"]))),
+            "sum": ({"sum", "plus"}, self.sum),
+            "where": ({"where", "then", "else"}, self.where),
+        }
+        self.formulas: dict[str, tuple[set[str], Callable[[Any, int], Expression]]] = {
+            "truth": ({"truth"}, self.truth),
+            "compare": ({"compare", "left", "right"}, self.compare),
+            "and": ({"and"}, lambda data, depth: And(*self.parts(data["and"], depth))),
+            "or": ({"or"}, lambda data, depth: Or(*self.parts(data["or"], depth))),
+            "not": ({"not"}, lambda data, depth: Not(self.node(data["not"], depth, self.formulas))),
+        }
+
+    def read(self, data: Any) -> Expression:
+        return self.node(data, 1, {**self.numbers, **self.formulas})
+
+    def node(
+        self, data: Any, depth: int, kinds: dict[str, tuple[set[str], Callable[[Any, int], Expression]]]
+    ) -> Expression:
+        self.nodes += 1
+        if self.nodes > NODES:
+            raise InputError(f"a program must have at most {NODES:,} nodes")
+        if depth > DEPTH:
+            raise InputError(_TOO_DEEP)
+        kind = next((kind for kind in kinds if kind in data), None) if isinstance(data, dict) else None
+        if kind is None:
+            raise InputError(f"a node here must be an object with one of {', '.join(kinds)}, got {_shown(data)}")
+        keys, build = kinds[kind]
+        if not set(data) <= keys or keys - set(data) - {"plus"}:
+            raise InputError(f"a node {kind!r} must have the keys {', '.join(sorted(keys))}, got {_shown(data)}")
+        return build(data, depth + 1)
+
+    def variable(self, data: Any, _depth: int) -> Expression:
+        name = data["variable"]
+        if not isinstance(name, str) or name not in self.names:
+            raise InputError(f"a variable must be one of the names of the program, got {_shown(name)}")
+        return Variable(name)
+
+    def sum(self, data: Any, depth: int) -> Expression:
+        terms = self.several(data["sum"], "sum")
+        if not all(isinstance(term, list) and len(term) == 2 for term in terms):
+            raise InputError("a term of a sum must be a list of a coefficient and a node")
+        pairs = tuple((self.rational(term[0]), self.node(term[1], depth, self.numbers)) for term in terms)
+        if not all(coefficient for coefficient, _ in pairs):
+            raise InputError("a coefficient of a sum must not be 0")
+        return Linear(pairs, self.rational(data.get("plus", 0)))
+
+    def where(self, data: Any, depth: int) -> Expression:
+        condition = self.node(data["where"], depth, self.formulas)
+        return Where(condition, *(self.node(data[key], depth, self.numbers) for key in ("then", "else")))
+
+    def truth(self, data: Any, _depth: int) -> Expression:
+        if not isinstance(data["truth"], bool):
+            raise InputError(f"a truth must be true or false, got {_shown(data['truth'])}")
+        return Truth(data["truth"])
+
+    def compare(self, data: Any, depth: int) -> Expression:
+        operator = data["compare"]
+        if not isinstance(operator, str) or operator not in COMPARISONS:
+            raise InputError(f"a comparison must be one of {' '.join(COMPARISONS)}, got {_shown(operator)}")
+        return Compare(operator, *(self.node(data[side], depth, self.numbers) for side in ("left", "right")))
+
+    def parts(self, data: Any, depth: int) -> list[Expression]:
+        return [self.node(part, depth, self.formulas) for part in self.several(data, "formula")]
+
+    def several(self, data: Any, what: str) -> list[Any]:
+        if not isinstance(data, list) or not data:
+            raise InputError(f"the parts of a {what} must be a list that is not empty, got {_shown(data)}")
+        return data
+
+    def rational(self, data: Any) -> Fraction:
+        if isinstance(data, str) and len(data) <= 2 * DIGITS + 2 and RATIONAL.fullmatch(data):
+            above, _, below = data.partition("/")
+            value = Fraction(_integer(above), _integer(below or "1"))
+        elif isinstance(data, int) and not isinstance(data, bool):
+            value = Fraction(data)
+        else:
+            raise InputError(f'a number must be an integer or a text such as "1/3", got {_shown(data)}')
+        self.denominator = lcm(self.denominator, value.denominator)
+        if self.denominator >= 10**DIGITS:
+            raise InputError(f"the denominators of a program must have a common multiple of at most {DIGITS:,} digits")
+        return value
