@@ -1,0 +1,100 @@
+"""Reads the LaTeX of programs back: an independent witness that nothing is lost or ambiguous in it."""
+
+import re
+from fractions import Fraction
+
+from nsr.program import And, Compare, Constant, Expression, Or, Truth, Variable, Where
+
+TOKEN = re.compile(
+    r"\\text\{if \}|\\text\{otherwise\}"
+    r"|(?:\\text\{(?:\\[{}]|\{[^}]\}|[^{}]|\{\})*\}|\\mathrm\{\w+\}|[A-Za-z])(?:_\{\d+\})?"
+    r"|\\frac\{\d+\}\{\d+\}|\d+(?:\.\d+)?|\\(?:begin|end)\{cases\}|\\left\(|\\right\)|\\\\|\\[a-z]+|[-+<>=&]"
+)
+NAME = re.compile(r"\\text\{(?!if \}|otherwise\})|\\mathrm|[A-Za-z]")
+RELATIONS = {">": ">", "<": "<", r"\geq": ">=", r"\leq": "<=", "=": "=", r"\neq": "!="}
+LETTERS = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textless": "<", "textgreater": ">"}
+LETTERS |= {"textquotedbl": '"', "textbar": "|"}
+
+
+def read(text: str) -> Expression:
+    """The expression that the text says."""
+    reader = Reader(text)
+    expression = reader.disjunction()
+    assert not reader.tokens, reader.tokens
+    return expression
+
+
+class Reader:
+    def __init__(self, text: str) -> None:
+        self.tokens = TOKEN.findall(text)
+        assert re.sub(r"\s", "", "".join(self.tokens)) == re.sub(r"\s", "", text)
+
+    def peek(self) -> str:
+        return self.tokens[0] if self.tokens else ""
+
+    def take(self, expected: str | None = None) -> str:
+        token = self.tokens.pop(0)
+        assert expected in (None, token), (expected, token)
+        return token
+
+    def disjunction(self) -> Expression:
+        return self.joined(Or, r"\lor", lambda: self.joined(And, r"\land", self.comparison))
+
+    def joined(self, kind, symbol, part) -> Expression:
+        parts = [part()]
+        while self.peek() == symbol:
+            self.take()
+            parts.append(part())
+        return kind(*parts) if len(parts) > 1 else parts[0]
+
+    def comparison(self) -> Expression:
+        left = self.sum()
+        return Compare(RELATIONS[self.take()], left, self.sum()) if self.peek() in RELATIONS else left
+
+    def sum(self) -> Expression:
+        if self.peek() in (r"\top", r"\bot"):
+            return Truth(self.take() == r"\top")
+        added = -self.product() if self.peek() == "-" and self.take() else self.product()
+        while self.peek() in ("+", "-"):
+            added = added + self.product() if self.take() == "+" else added - self.product()
+        return added
+
+    def product(self) -> Expression:
+        number = re.fullmatch(r"\\frac\{(\d+)\}\{(\d+)\}|(\d.*)", self.peek())
+        if not number:
+            return self.atom()
+        self.take()
+        value = Fraction(number[3]) if number[3] else Fraction(int(number[1]), int(number[2]))
+        follows = self.peek() in (r"\left(", r"\begin{cases}") or NAME.match(self.peek())
+        return value * self.atom() if follows else Constant(value)
+
+    def atom(self) -> Expression:
+        if self.peek() == r"\left(":
+            self.take()
+            inside = self.disjunction()
+            self.take(r"\right)")
+            return inside
+        if self.peek() == r"\begin{cases}":
+            return self.cases()
+        return Variable(name(self.take()))
+
+    def cases(self) -> Expression:
+        parts = []
+        for after in (r"\begin{cases}", "&"):
+            self.take(after)
+            if after == "&":
+                self.take(r"\text{if }")
+            parts.append(self.disjunction())
+        self.take(r"\\")
+        otherwise = self.disjunction()
+        for after in ("&", r"\text{otherwise}", r"\end{cases}"):
+            self.take(after)
+        return Where(parts[1], parts[0], otherwise)
+
+
+def name(token: str) -> str:
+    written = re.fullmatch(r"(?:\\(text|mathrm)\{(.*)\}|([A-Za-z]))(?:_\{(\d+)\})?", token)
+    kind, inside, letter, index = written.groups()
+    if kind == "text":
+        inside = re.sub(r"\\([a-z]+)\{\}|\\(.)|\{(.)\}", lambda m: LETTERS[m[1]] if m[1] else m[2] or m[3], inside)
+    return (letter or inside) + (index or "")

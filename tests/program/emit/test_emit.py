@@ -1,0 +1,68 @@
+"""The door of the emitters."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nsr.program import Compare, Program, Variable
+from nsr.program.emit import TARGETS, emit
+from nsr.program.emit.exactness import integer_range
+from nsr.program.emit.names import identifiers, is_python_name, printable
+from nsr.refusals import InputError
+
+PROGRAM = Program(Compare(">", Variable("a"), Variable("b")))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_is_reached_from_a_program(target):
+    assert type(PROGRAM.emit(target)) is type(emit(PROGRAM, target))
+
+
+def test_unknown_targets_and_options_are_refused_with_a_suggestion():
+    with pytest.raises(InputError, match=r"^unknown target 'pyhton': choose from python, c, .* mean 'python'\?$"):
+        emit(PROGRAM, "pyhton")
+    with pytest.raises(InputError, match="^unknown option of target 'python' 'nam': choose from name, "):
+        emit(PROGRAM, "python", nam="rule")
+
+
+@pytest.mark.parametrize("target", ["sympy", "onnx"])
+def test_a_missing_extra_is_named(target, monkeypatch):
+    monkeypatch.setitem(sys.modules, target, None)
+    with pytest.raises(InputError) as refusal:
+        emit(PROGRAM, target)
+    assert str(refusal.value) == f"target {target!r} needs {target}: pip install 'neural-status-registers[export]'"
+
+
+def test_sympy_and_onnx_wait_until_asked_for_and_a_warning_points_at_the_line_that_asked():
+    code = (
+        "import sys, nsr.program.emit; from nsr.program import *\n"
+        "print('sympy' in sys.modules, 'onnx' in sys.modules)\n"
+        "Program(Variable('a') + (2**53 + 1)).emit('python')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "False False\n"
+    assert ran.stderr.startswith("<string>:3: InexactWarning: 9007199254740993 is no float: ")
+
+
+def test_identifiers_are_valid_different_and_free():
+    names = ["a b", "a_b", "a-b", "1", "", "ä", "é è", "class", "taken", "x" * 100]
+    found = identifiers(names, taken=("taken",))
+    assert list(found) == names
+    assert len(set(found.values())) == len(names)
+    assert all(map(is_python_name, found.values()))
+    assert (found["a_b"], found["a b"], found["a-b"], found["ä"]) == ("a_b", "a_b_1", "a_b_2", "ä")
+    assert "taken" not in found.values()
+
+
+def test_printable_text_is_one_line():
+    assert printable("a\n\u202e\U000e0001é") == "a\\x0a\\u202e\\U000e0001é"
+    assert printable("é", ascii_only=True) == "\\xe9"
+
+
+def test_the_range_of_integers_is_the_largest():
+    a, b = Variable("a"), Variable("b")
+    assert integer_range(a) == 2**63 - 1
+    assert integer_range(a * 3 - b * 2 + 7) == (2**63 - 1 - 7) // 5
+    assert integer_range(a + 2**63) is None
+    assert integer_range(a * 2**63) is None

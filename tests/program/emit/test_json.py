@@ -1,0 +1,262 @@
+"""JSON: what is saved is loaded, and nothing else is."""
+
+import json
+import time
+import tracemalloc
+from fractions import Fraction
+from pathlib import Path
+
+import jsonschema
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nsr.program.emit
+from nsr.program import Compare, Constant, Linear, Program, Truth, Variable, Where
+from nsr.program.emit import emit
+from nsr.program.emit.json import CHARACTERS, FORMAT, load
+from nsr.refusals import InputError
+from tests.program.emit.samples import programs
+from tests.program.strategies import WHOLE
+from tests.program.strategies import programs as drawn
+
+SCHEMA = json.loads((Path(nsr.program.emit.__file__).parent / "program.schema.json").read_text())
+VALID = jsonschema.Draft202012Validator(SCHEMA)
+a, b = Variable("a"), Variable("b")
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_form_is_as_documented():
+    program = Program(Where(Compare(">", a, b), a * Fraction(1, 3) + 4, Constant(2**53)), ("b", "a"))
+    assert json.loads(emit(program, "json")) == {
+        "format": "nsr-program/1",
+        "names": ["b", "a"],
+        "expression": {
+            "where": {"compare": ">", "left": {"variable": "a"}, "right": {"variable": "b"}},
+            "then": {"sum": [["1/3", {"variable": "a"}]], "plus": 4},
+            "else": {"constant": "9007199254740992"},
+        },
+    }
+    assert emit(program, "json", indent=1).startswith('{\n "format"')
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_every_program_comes_back():
+    for index, program in enumerate(programs()):
+        text = emit(program, "json")
+        loaded = load(text)
+        assert (loaded.expression, loaded.names) == (program.expression, program.names)
+        if index % 10 == 0:
+            VALID.validate(json.loads(text))
+
+
+@given(st.one_of(drawn(), drawn(coefficients=WHOLE)))
+def test_any_program_comes_back_and_satisfies_the_schema(program):
+    text = emit(program, "json")
+    assert load(text.encode()).expression == program.expression
+    VALID.validate(json.loads(text))
+
+
+def accepted(text: str) -> bool:
+    """Whether a text is loaded rather than refused; nothing else may happen."""
+    try:
+        load(text)
+    except InputError:
+        return False
+    return True
+
+
+SOME = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["1/3", "0/2", "-1", "a", ">", "x", ""])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.fixed_dictionaries({"variable": st.sampled_from(["a", "b"])}),
+        st.fixed_dictionaries({"constant": inner}),
+        st.fixed_dictionaries({"sum": st.lists(st.tuples(inner, inner), max_size=2)}, optional={"plus": inner}),
+        st.fixed_dictionaries({"where": inner, "then": inner, "else": inner}),
+        st.fixed_dictionaries({"truth": inner}),
+        st.fixed_dictionaries({"compare": st.sampled_from([">", "=", "=="]), "left": inner, "right": inner}),
+        st.fixed_dictionaries({"and": st.lists(inner, max_size=2)}),
+        st.fixed_dictionaries({"not": inner}),
+        st.dictionaries(st.sampled_from(["variable", "or", "$ref", "truth"]), inner, max_size=2),
+    ),
+    max_leaves=12,
+)
+
+
+@given(SOME)
+def test_what_is_loaded_satisfies_the_schema_and_all_else_is_refused(expression):
+    data = {"format": FORMAT, "names": ["a", "b"], "expression": expression}
+    if accepted(json.dumps(data)):
+        VALID.validate(json.loads(json.dumps(data)))
+
+
+def test_what_is_loaded_is_brought_to_its_canonical_form():
+    nested = {"not": {"compare": ">", "left": {"sum": [["2/4", {"variable": "a"}]]}, "right": {"constant": "-3/1"}}}
+    loaded = load(json.dumps({"format": FORMAT, "names": ["a"], "expression": nested}))
+    assert str(loaded) == "a <= -6"
+
+
+def wrapped(expression: str, names: str = '["a", "b"]') -> str:
+    return f'{{"format": "{FORMAT}", "names": {names}, "expression": {expression}}}'
+
+
+A = '{"variable": "a"}'
+DEEP = '{"not": ' * 60 + '{"truth": true}' + "}" * 60
+REFUSED = {
+    "not UTF-8": (b"\xff\xfe", "a program must be text in UTF-8, got other bytes"),
+    "empty": ("", "a program must be JSON: Expecting value at character 1"),
+    "truncated": (wrapped(A)[:-9], "a program must be JSON: Unterminated string starting at character "),
+    "not an object": ("[]", "a program must be an object of format, names and expression, got a list of 0"),
+    "another format": (
+        wrapped(A).replace(FORMAT, "nsr-program/2"),
+        "the format of a program must be 'nsr-program/1', got ",
+    ),
+    "an unknown key": (
+        wrapped(A)[:-1] + ', "run": "os"}',
+        "a program must be an object of format, names and expression, ",
+    ),
+    "a repeated key": (wrapped('{"truth": true, "truth": false}'), 'a key must not occur twice, got "truth"'),
+    "an unknown node": (
+        wrapped('{"eval": "1"}'),
+        "a node here must be an object with one of variable, constant, sum, ",
+    ),
+    "a reference": (wrapped('{"$ref": "#/expression"}'), "a node here must be an object with one of variable, "),
+    "two kinds at once": (
+        wrapped('{"variable": "a", "truth": true}'),
+        "a node 'variable' must have the keys variable, got ",
+    ),
+    "a missing key": (
+        wrapped(f'{{"where": {{"truth": true}}, "then": {A}}}'),
+        "a node 'where' must have the keys else, then",
+    ),
+    "a formula for a number": (
+        wrapped('{"sum": [[1, {"truth": true}]]}'),
+        "a node here must be an object with one of variable",
+    ),
+    "a number for a formula": (
+        wrapped(f'{{"not": {A}}}'),
+        "a node here must be an object with one of truth, compare, ",
+    ),
+    "a truth that is a number": (wrapped('{"truth": 1}'), "a truth must be true or false, got 1"),
+    "a number that is a truth": (
+        wrapped('{"constant": true}'),
+        'a number must be an integer or a text such as "1/3", got true',
+    ),
+    "a float": (wrapped('{"constant": 0.5}'), 'a number must be an integer or a text such as "1/3", got 0.5'),
+    "NaN": (wrapped('{"constant": NaN}'), 'a number must be an integer or a text such as "1/3", got NaN'),
+    "Infinity": (
+        wrapped('{"constant": -Infinity}'),
+        'a number must be an integer or a text such as "1/3", got -Infinity',
+    ),
+    "an exponent": (
+        wrapped('{"constant": 1e999999999}'),
+        'a number must be an integer or a text such as "1/3", got 1e999',
+    ),
+    "a denominator of 0": (
+        wrapped('{"constant": "1/0"}'),
+        'a number must be an integer or a text such as "1/3", got "1/0"',
+    ),
+    "digits of another script": (wrapped('{"constant": "\\u0661"}'), "a number must be an integer or a text such as "),
+    "a number with a line end": (wrapped('{"constant": "1\\n"}'), "a number must be an integer or a text such as "),
+    "a long number": (wrapped(f'{{"constant": {"9" * 5000}}}'), "a number must have at most 1,000 digits, got 5,000"),
+    "a long fraction": (
+        wrapped(f'{{"constant": "{"9" * 1500}/7"}}'),
+        "a number must have at most 1,000 digits, got 1,500",
+    ),
+    "a coefficient of 0": (wrapped(f'{{"sum": [["0/3", {A}]]}}'), "a coefficient of a sum must not be 0"),
+    "an empty sum": (wrapped('{"sum": []}'), "the parts of a sum must be a list that is not empty, got a list of 0"),
+    "an empty formula": (
+        wrapped('{"and": []}'),
+        "the parts of a formula must be a list that is not empty, got a list of 0",
+    ),
+    "a term of three": (
+        wrapped(f'{{"sum": [[1, {A}, 2]]}}'),
+        "a term of a sum must be a list of a coefficient and a node",
+    ),
+    "an unknown comparison": (
+        wrapped(f'{{"compare": "==", "left": {A}, "right": {A}}}'),
+        "a comparison must be one of > < >= ",
+    ),
+    "a comparison that is a list": (
+        wrapped(f'{{"compare": [], "left": {A}, "right": {A}}}'),
+        "a comparison must be one of > <",
+    ),
+    "an unknown variable": (
+        wrapped('{"variable": "c"}'),
+        'a variable must be one of the names of the program, got "c"',
+    ),
+    "a variable that is a list": (
+        wrapped('{"variable": ["a"]}'),
+        "a variable must be one of the names of the program, got ",
+    ),
+    "names that are one text": (wrapped(A, '"ab"'), 'names must be a list of texts that are not empty, got "ab"'),
+    "an empty name": (wrapped(A, '["a", ""]'), "names must be a list of texts that are not empty, got a list of 2"),
+    "equal names": (wrapped(A, '["a", "a"]'), "names must differ from one another"),
+    "half a character": (
+        wrapped(A, '["a", "\\ud800"]'),
+        "a name must be whole characters, got half of a surrogate pair",
+    ),
+    "deep lists": ("[" * 100_000, "a program must be nested at most 50 deep"),
+    "deep nodes": (wrapped(DEEP), "a program must be nested at most 50 deep"),
+    "too long": (" " * (CHARACTERS + 1), "a program must have at most 200,000 characters, got 200,001"),
+    "too many nodes": (
+        wrapped(f'{{"sum": [{", ".join([f"[1, {A}]"] * 5001)}]}}'),
+        "a program must have at most 5,000 nodes",
+    ),
+    "denominators without a common multiple": (
+        wrapped(f'{{"sum": [{", ".join(f"""["1/{10**400 + k}", {A}]""" for k in range(9))}]}}'),
+        "the denominators of a program must have a common multiple of at most 1,000 digits",
+    ),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_wrong_is_refused_in_a_sentence(why):
+    text, sentence = REFUSED[why]
+    with pytest.raises(InputError) as refusal:
+        load(text)
+    assert str(refusal.value).startswith(sentence)
+    assert len(str(refusal.value)) < 200
+    assert "\n" not in str(refusal.value)
+
+
+ABOVE = f'{{"compare": ">", "left": {A}, "right": {{"constant": %s}}}}'
+HARD = {
+    "a wide sum": f'{{"sum": [{", ".join(f"[{k + 1}, {A}]" for k in range(4900))}]}}',
+    "wide formulas": f'{{"or": [{", ".join(ABOVE % k for k in range(1200))}]}}',
+    "a chain of choices": f'{{"where": {ABOVE % 0}, "then": {A}, "else": ' * 45 + '{"constant": 1}' + "}" * 45,
+    "numbers that grow": f'{{"sum": [["{"9" * 900}", ' * 49 + A + "]]}" * 49,
+    "powers of two below": ", ".join(
+        f'["{k}/{2**3000}", {{"where": {ABOVE % k}, "then": {A}, "else": {{"constant": 1}}}}]' for k in range(1, 150)
+    ).join(('{"sum": [', "]}")),
+}
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("why", HARD)
+def test_the_largest_texts_take_bounded_time_and_memory(why):
+    tracemalloc.start()
+    began = time.process_time()
+    accepted(wrapped(HARD[why]))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
+    assert time.process_time() - began < 60
+
+
+def test_numbers_too_long_to_load_are_not_saved():
+    with pytest.raises(InputError, match="^target 'json' holds numbers of at most 1,000 digits, got 1000"):
+        emit(Program(a + 10**1000), "json")
+    assert load(emit(Program(a + (10**1000 - 1)), "json")) == Program(a + (10**1000 - 1))
+
+
+def test_names_stay_data():
+    nasty = ("__proto__", '"', "\\", "\0", "\u2028", "</script>", "$ref", "größe", "\U0001f600")
+    program = Program(Linear(tuple((Fraction(1), Variable(name)) for name in nasty)), nasty)
+    assert load(emit(program, "json")).names == nasty
+    assert emit(program, "json").isascii()
+    assert load(emit(Program(Truth(True)), "json")) == Truth(True)

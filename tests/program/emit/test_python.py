@@ -1,0 +1,136 @@
+"""Python: the emitted source is run."""
+
+import ast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsr.program import Compare, Constant, Program, Variable, Where
+from nsr.program.emit import InexactWarning, emit
+from nsr.program.whole import denominator, whole
+from tests.program.emit.samples import answers, exact, float_rows, integer_rows, programs, same
+from tests.program.strategies import FLOATS, NAMES
+from tests.program.strategies import programs as drawn
+
+x1, x2, x3, x4, x5 = (Variable(f"x{position}") for position in range(1, 6))
+PAPER = Program(Where(Compare(">", x1, x2), x5 + 4, x4 - x3))
+
+
+def run(source, name="rule"):
+    """The function that a source defines, with nothing within its reach but what it needs."""
+    builtins = {"float": float, "int": int, "bool": bool, "__import__": __import__}
+    namespace = {"__builtins__": builtins}
+    exec(compile(source, "emitted", "exec"), namespace)
+    return namespace[name]
+
+
+def test_it_reads_as_a_person_would_write_it():
+    assert emit(PAPER, "python") == (
+        "def rule(x1: float, x2: float, x3: float, x4: float, x5: float) -> float:\n"
+        '    """where(x1 > x2, x5 + 4, x4 - x3)"""\n'
+        "    return x5 + 4 if x1 > x2 else x4 - x3\n"
+    )
+    assert "    return np.where(x1 > x2, x5 + 4, x4 - x3)\n" in emit(PAPER, "python", numpy=True)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_numbers_and_arrays_have_the_bits_of_the_tree():
+    rows = float_rows()
+    for program in programs():
+        columns = [rows[name] for name in program.inputs]
+        scalar, arrays = run(emit(program, "python")), run(emit(program, "python", numpy=True))
+        by_row = zip(*(column.tolist() for column in columns), strict=True)
+        assert same([scalar(*row) for row in by_row], answers(program)), program
+        with np.errstate(all="ignore"):
+            assert same(arrays(*columns), answers(program)), program
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("integers", [False, True])
+def test_integers_of_any_size_are_exact(integers):
+    tried = 0
+    for program in programs(fractions=integers):
+        expression = program.expression
+        if integers:
+            fractions = not expression.is_truth and denominator(expression) > 1
+        else:
+            fractions = whole(expression) != expression
+        if not fractions:
+            tried += 1
+            function = run(emit(program, "python", integers=integers))
+            found = [function(*(row[name] for name in program.inputs)) for row in integer_rows()]
+            assert found == exact(program, integer_rows()), program
+    assert tried > len(programs()) / 2
+
+
+@given(drawn(), st.lists(FLOATS, min_size=len(NAMES), max_size=len(NAMES)))
+def test_any_program_says_what_the_tree_says(program, numbers):
+    row = dict(zip(NAMES, numbers, strict=True))
+    assert same(run(emit(program, "python"))(*(row[name] for name in program.inputs)), program(np.array(numbers)))
+
+
+def test_integers_need_no_option_where_there_is_no_fraction():
+    assert run(emit(PAPER, "python"))(10**1000 + 1, 10**1000, 1, 1, 10**1000) == 10**1000 + 4
+
+
+def test_a_fraction_in_a_comparison_of_integers_is_multiplied_out():
+    program = Program(Compare(">", x1, x2 + Constant(1) * 0.5))
+    assert "return 2 * x1 > 2 * x2 + 1\n" in emit(program, "python", integers=True)
+    assert "return x1 > x2 + 0.5\n" in emit(program, "python")
+
+
+NASTY = ('"', "'", "#", "\\", "\0", "\ud800", "\u202e", "class", "np", "rule", "1", "ﬁ", "fi", "_", "x_1", "{0}", "%s")
+NASTY += ("True", "__debug__", '"""', "a\nimport os", " ")
+
+
+@pytest.mark.parametrize("numpy", [False, True])
+def test_names_stay_data(numpy):
+    total = Variable(NASTY[0])
+    for name in NASTY[1:]:
+        total = total + Variable(name)
+    program = Program(total, NASTY)
+    source = emit(program, "python", numpy=numpy)
+    tree = ast.parse(source.encode())
+    (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    assert len(tree.body) == 1 + numpy
+    assert len(function.body) == 2
+    assert run(source)(*range(len(NASTY))) == sum(range(len(NASTY)))
+    documented = ast.get_docstring(function)
+    assert all(
+        repr(name) in documented for name in NASTY if f"{name}: float" not in source and f"{name}: np.nd" not in source
+    )
+
+
+def test_the_function_can_have_any_name_that_python_allows():
+    assert run(emit(PAPER, "python", name="x1"), "x1")(1, 0, 0, 0, 5) == 9
+    for name in ("class", "a b", "", "f():\n import os\ndef g"):
+        with pytest.raises(ValueError, match="^name must be one that a function can have, got "):
+            emit(PAPER, "python", name=name)
+
+
+def test_a_program_without_inputs_is_a_function_without_arguments():
+    assert run(emit(Program(Constant(4)), "python"))() == 4
+
+
+def test_numbers_too_long_for_a_decimal_literal_are_exact_too():
+    with pytest.warns(InexactWarning):
+        source = emit(Program(Compare(">", x1, Constant(10**5000 + 1))), "python")
+    assert run(source)(10**5000 + 2) is True
+    assert run(source)(10**5000 + 1) is False
+
+
+@pytest.mark.parametrize(
+    ("expression", "options", "message"),
+    [
+        (x1 + (2**53 + 1), {}, "^9007199254740993 is no float: Python takes it exactly, "),
+        (Where(Compare(">", x1, x2), Constant(2**53), x1) + 1, {}, r"^constants add up beyond 2\^53: "),
+        (x1 + 2**64, {"numpy": True}, "^18446744073709551616 does not fit int64: "),
+        (x1 + 10**400, {}, r"^10000000\.\.\.0000 \(401 characters\) is no float"),
+    ],
+)
+def test_what_floats_would_round_is_warned_about(expression, options, message):
+    with pytest.warns(InexactWarning, match=message) as caught:
+        emit(Program(expression), "python", **options)
+    assert len(caught) == 1

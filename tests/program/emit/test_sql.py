@@ -1,0 +1,138 @@
+"""SQL: the expressions are run in SQLite and in DuckDB."""
+
+import sqlite3
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pytest
+
+from nsr.program import And, Compare, Constant, Program, Truth, Variable, Where
+from nsr.program.emit import InexactWarning, emit
+from nsr.program.emit.exactness import integer_range
+from nsr.program.whole import denominator, reach, whole
+from tests.program.emit.samples import answers, exact, float_rows, integer_rows, programs, same
+from tests.program.strategies import NAMES
+
+a, b = Variable("a"), Variable("b")
+CONNECT = {"sqlite": lambda: sqlite3.connect(":memory:"), "duckdb": duckdb.connect}
+TYPES = {"sqlite": ("REAL", "INTEGER"), "duckdb": ("DOUBLE", "BIGINT")}
+engines = pytest.mark.parametrize("engine", CONNECT)
+
+
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
+def table(engine, names, rows, integers=False):
+    """A connection to a table t of these columns and rows, in the order of ``place``."""
+    connection = CONNECT[engine]()
+    kind = TYPES[engine][integers]
+    connection.execute(f"CREATE TABLE t (place INTEGER, {', '.join(f'{quoted(name)} {kind}' for name in names)})")
+    marks = ", ".join("?" * (len(names) + 1))
+    connection.executemany(f"INSERT INTO t VALUES ({marks})", [(place, *row) for place, row in enumerate(rows)])
+    return connection
+
+
+def selected(connection, expression):
+    return [row[0] for row in connection.execute(f"SELECT {expression} FROM t ORDER BY place").fetchall()]
+
+
+def overflows(program):
+    """Whether a number on the way can leave float64, after which SQLite, without NaN, goes its own way."""
+    return any(reach(node, 10**301) > 10**308 for node in program.expression.walk() if not node.is_truth)
+
+
+@engines
+@pytest.mark.usefixtures("unchecked")
+def test_columns_of_floats_have_the_bits_of_the_tree(engine):
+    rows = np.array([float_rows()[name] for name in NAMES]).T
+    small = np.abs(rows).max(axis=1) < 1e200
+    connection = table(engine, NAMES, rows.tolist())
+    for program in programs():
+        expected, kept = answers(program), small if overflows(program) else small | True
+        found = np.array(selected(connection, emit(program, "sql")), dtype=expected.dtype)
+        assert same(found[kept], expected[kept]), program
+
+
+@engines
+@pytest.mark.usefixtures("unchecked")
+def test_columns_of_integers_are_exact(engine):
+    rows, tried = integer_rows(largest=2**40), 0
+    connection = table(engine, NAMES, [[row[name] for name in NAMES] for row in rows], integers=True)
+    for program in programs():
+        fractions = not program.expression.is_truth and denominator(program.expression) > 1
+        if not fractions and (integer_range(whole(program.expression)) or 0) >= 2**40:
+            tried += 1
+            found = selected(connection, emit(program, "sql", integers=True))
+            assert found == exact(program, rows), program
+    assert tried > len(programs()) / 2
+
+
+@engines
+def test_integer_columns_are_not_divided_without_remainder(engine):
+    connection = table(engine, ("a",), [(1,), (7,)], integers=True)
+    assert selected(connection, emit(Program(a * 0.5), "sql")) == [0.5, 3.5]
+    third = Program(Compare(">", a * 3, Constant(1)))
+    assert selected(connection, emit(third, "sql")) == [True, True]
+
+
+NASTY = ('a"; drop table t; --', '"', "'", "a b", "select", "a\nb", "--", "/*", "?", ":a", "größe", "[a]", "`a`", "\\")
+
+
+@engines
+def test_names_stay_data(engine):
+    connection = table(engine, NASTY, [range(len(NASTY)), [-1] * len(NASTY)])
+    for index, name in enumerate(NASTY):
+        program = Program(
+            And(Compare(">=", Variable(name), Constant(0)), Compare("<", Variable(name), Constant(index + 1)))
+        )
+        for options in ({}, {"table": "t"}):
+            assert selected(connection, emit(program, "sql", **options)) == [True, False]
+    assert len(selected(connection, "place")) == 2
+
+
+def test_the_table_before_the_columns_turns_a_mistake_into_an_error():
+    connection = table("sqlite", ("a",), [(1.0,)])
+    program = Program(Compare(">", Variable("aa"), Constant(0)))
+    with pytest.raises(sqlite3.OperationalError, match="no such column"):
+        selected(connection, emit(program, "sql", table="t"))
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_names_that_sql_cannot_have_are_refused(name):
+    with pytest.raises(ValueError, match="^SQL has no name like .*: it must be text without a NUL character$"):
+        emit(Program(Variable(name)), "sql")
+
+
+def test_it_reads_as_a_person_would_write_it():
+    program = Program(Where(Compare("!=", a, b), Variable("unit price") * 2 + 4, a * 0.1))
+    assert emit(program, "sql") == 'CASE WHEN "a" = "b" THEN "a" / 10e0 ELSE 2 * "unit price" + 4 END'
+    assert emit(Program(Compare(">", a, Constant(37.5))), "sql", table="my table") == '"my table"."a" > 37.5e0'
+    assert emit(Program(Truth(False)), "sql") == "FALSE"
+
+
+@engines
+@pytest.mark.parametrize("value", ["1/10", "1/3", f"{2**53 + 1}/7", f"{10**19}/{10**16 + 1}", f"1/{10**22}"])
+def test_constants_are_their_nearest_float(engine, value):
+    constant = Fraction(value)
+    connection = table(engine, ("a",), [(0.0,)])
+    assert selected(connection, emit(Program(a + constant), "sql")) == [float(constant)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        (a + (2**53 + 1), "^9007199254740993 is no float: SQLite takes it exactly, "),
+        (a + 2**64, "^18446744073709551616 does not fit int64: SQL takes the nearest float$"),
+        (Where(Compare(">", a, b), Constant(2**53), a) + 1, r"^constants add up beyond 2\^53: "),
+    ],
+)
+def test_what_does_not_fit_is_warned_about(expression, message):
+    with pytest.warns(InexactWarning, match=message):
+        emit(Program(expression), "sql")
+
+
+def test_what_no_float_can_hold_is_refused():
+    with pytest.raises(ValueError, match="^target 'sql' computes in float64"):
+        emit(Program(a + 10**400), "sql")
