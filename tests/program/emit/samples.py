@@ -51,7 +51,7 @@ def float_rows(count: int = 24) -> dict[str, np.ndarray]:
 
 
 @cache
-def integer_rows(count: int = 8, largest: int = 10**1000) -> list[dict[str, int]]:
+def integer_rows(count: int = 8, largest: int = 10**100) -> list[dict[str, int]]:
     """Rows of Python integers, up to ``largest``."""
     source = random.Random(2)
     rows = [dict.fromkeys(NAMES, number) for number in (0, 3, min(largest, 2**53 + 1))]
