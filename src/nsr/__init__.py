@@ -5,16 +5,34 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nsr.ensemble import Ensemble
-    from nsr.nn import MLP, NAU, NSR
+    from nsr.nn import MLP, NAU, NSR, Piecewise
+    from nsr.program import Program, UnreadableError, harden
     from nsr.training import EXACT, PAPER, History, Recipe, fit
 
 __version__ = "0.1.0"
 
-__all__ = ["EXACT", "MLP", "NAU", "NSR", "PAPER", "Ensemble", "History", "Recipe", "fit"]
+__all__ = [
+    "EXACT",
+    "MLP",
+    "NAU",
+    "NSR",
+    "PAPER",
+    "Ensemble",
+    "History",
+    "Piecewise",
+    "Program",
+    "Recipe",
+    "UnreadableError",
+    "fit",
+    "harden",
+]
 
-_HOMES = {"Ensemble": "ensemble", "MLP": "nn", "NAU": "nn", "NSR": "nn"} | dict.fromkeys(
-    ("EXACT", "PAPER", "History", "Recipe", "fit"), "training"
-)
+_HOMES = {
+    "Ensemble": "ensemble",
+    **dict.fromkeys(("MLP", "NAU", "NSR", "Piecewise"), "nn"),
+    **dict.fromkeys(("Program", "UnreadableError", "harden"), "program"),
+    **dict.fromkeys(("EXACT", "PAPER", "History", "Recipe", "fit"), "training"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -18,7 +18,8 @@ def test_the_grid_is_table_1():
 @pytest.mark.parametrize("comparison", [">", "<=", "="])
 def test_recipe_exact_is_right_at_every_magnitude(comparison):
     for metrics in run_cell(ComparisonCell("nsr", comparison), EXACT, range(3)):
-        assert list(metrics) == ["train", *(f"10^{power}" for power in range(2, 16)), "epochs"]
+        told = ["train", *(f"10^{power}" for power in range(2, 16)), "read", "1000 digits", "epochs"]
+        assert list(metrics) == told
         assert all(metrics[name] == 1 for name in metrics if name != "epochs")
 
 
@@ -27,6 +28,7 @@ def test_the_mlp_fits_and_does_not_extrapolate():
     (metrics,) = run_cell(ComparisonCell("mlp", ">"), EXACT, [0])
     assert metrics["train"] == 1
     assert metrics["10^6"] < 0.6
+    assert metrics["read"] == metrics["1000 digits"] == 0
 
 
 def test_a_seed_has_the_same_record_in_any_block():

@@ -29,9 +29,16 @@ def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
 
 @pytest.fixture(scope="module")
 def records() -> dict[str, list[Record]]:
-    table_1 = {"train": 1.0, "epochs": 50_000.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
+    told = {"train": 1.0, "epochs": 50_000.0, "read": 1.0}
+    table_1 = told | {"1000 digits": 1.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
+    table_2 = told | {f"3^{power}": 0.5 for power in range(2, 34)}
     maps = {"epochs": 9.0} | {f"{kind}{comparison}": 1.0 for comparison in COMPARISONS for kind in ("train ", "")}
-    return {"comparisons": some("comparisons", table_1), "floats": some("floats", maps, skip=3)}
+    return {
+        "comparisons": some("comparisons", table_1),
+        "floats": some("floats", maps, skip=3),
+        "piecewise": some("piecewise", table_2),
+        "redundancy": some("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
+    }
 
 
 def test_a_section_says_what_is_there_and_where_we_differ(records):
@@ -50,7 +57,7 @@ def test_charts_of_everything(records):
     names = [name for name, _, _ in status_bit_charts()]
     for name, experiment in EXPERIMENTS.items():
         names += [chart for chart, _, _ in CHARTS[name](experiment, summarise(experiment, records[name]))]
-    assert len(names) == len(set(names)) == 2 + 8 + 15
+    assert len(names) == len(set(names)) == 2 + 8 + 15 + 4 + 2
     assert all(list(CHARTS[name](e, [])) == [] for name, e in EXPERIMENTS.items())
 
 
@@ -109,7 +116,7 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, 
         browser.close()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert charts == drawn == 2 + 8 + 15
+    assert charts == drawn == 2 + 8 + 15 + 4 + 2
     assert wide <= width
     assert cut == 0
     assert smallest >= 11

@@ -12,7 +12,8 @@ EXPERIMENT = EXPERIMENTS["comparisons"]
 
 
 def printed() -> str:
-    metrics = {"train": 1.0} | {f"10^{power}": 0.9996 for power in range(2, 16)} | {"epochs": 50_000.0}
+    metrics = {"train": 1.0} | {f"10^{power}": 0.9996 for power in range(2, 16)}
+    metrics |= {"read": 1.0, "1000 digits": 1.0, "epochs": 50_000.0}
     records = [
         Record("comparisons", 1, cell, EXPERIMENT.recipes[recipe], "paper", 0, metrics, 1.0, 2**20, "{}")
         for cell in EXPERIMENT.cells
@@ -27,7 +28,7 @@ def printed() -> str:
 def test_four_tables_within_80_columns_nothing_cut_or_wrapped():
     lines = printed().splitlines()
     assert sum(line.startswith("Table 1:") for line in lines) == 4
-    assert len([line for line in lines if line.strip()]) == 4 * (2 + 15 + 2)
+    assert len([line for line in lines if line.strip()]) == 4 * (2 + 15 + 4)
     assert max(map(len, lines)) <= 80
     assert not any("…" in line for line in lines)
     row = next(line for line in lines if line.startswith("10^4"))
@@ -48,6 +49,41 @@ def test_maps_of_floats_show_what_is_missing_as_missing():
     text = console.file.getvalue()
     assert text.count("missing") == 2 * 6  # eight of fourteen squares, in the maps of > and =
     assert "lambda from the data" in text
+
+
+def test_table_2_and_the_redundancy_curves():
+    piecewise, redundancy = EXPERIMENTS["piecewise"], EXPERIMENTS["redundancy"]
+    metrics = {"train": 1.0, "read": 1.0, "epochs": 9.0} | {f"3^{power}": 1.0 for power in range(2, 34)}
+    records = [
+        Record("piecewise", 1, cell, piecewise.recipes["exact"], "paper", 0, metrics, 1.0, 1, "{}")
+        for cell in piecewise.cells
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    for table in tables(piecewise, summarise(piecewise, records)):
+        console.print(table)
+    curves = [
+        Record(
+            "redundancy",
+            1,
+            cell,
+            redundancy.recipes["paper"],
+            "paper",
+            0,
+            {"=": 0.5, "!=": 1.0, "f": 0.7},
+            1.0,
+            1,
+            "{}",
+        )
+        for cell in redundancy.cells
+    ]
+    for table in tables(redundancy, summarise(redundancy, curves)):
+        console.print(table)
+    lines = console.file.getvalue().splitlines()
+    assert next(line for line in lines if line.startswith("3^13")).split()[1:] == [
+        *("1.000", "0.00", "1.000", "0.09", "1.000", "0.99", "1.000", "0.36")
+    ]
+    assert any(line.split() == ["read", *["1", "of", "1"] * 4] for line in lines)
+    assert any(line.split() == ["15", "0.500", "1.000", "0.700"] for line in lines)
 
 
 def test_only_what_is_perfect_reads_as_one():

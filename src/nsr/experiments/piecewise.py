@@ -19,6 +19,8 @@ GATES: Mapping[str, Callable[[int, torch.Generator], NSR | MLP]] = {
 }
 POWERS = range(2, 34)
 """The paper tests to 3^13."""
+SHOWN = (*range(2, 14), *range(18, 34, 5))
+"""The magnitudes that tables show: beyond the paper's, every fifth."""
 
 
 @dataclass(frozen=True)

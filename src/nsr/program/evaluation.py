@@ -10,7 +10,6 @@
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
@@ -50,6 +49,11 @@ def evaluate(expression: Expression, values: Mapping[str, Any], *, rows: Any = N
     return _as_tensor(answer).to(tensors[0].device) if tensors else answer
 
 
+def on_floats(expression: Expression, columns: Mapping[str, torch.Tensor]) -> torch.Tensor:
+    """The value on tensors of floats, without a look at the numbers: it can be compiled, and NaN is not refused."""
+    return _Tensors(columns).answer(expression)
+
+
 def _answer(expression: Expression, given: Mapping[str, Any]) -> Any:
     """The value where numpy arrays and Python numbers are given."""
     arrays = [value for value in given.values() if isinstance(value, np.ndarray)]
@@ -80,14 +84,12 @@ def _fits(expression: Expression, given: Mapping[str, Any]) -> bool:
     return all(reach(number, max(sizes, default=0)) <= INT64 for number in numbers)
 
 
-@dataclass
 class _Scalars:
     """The walk over the tree. This class is for Python scalars; those below say what differs for arrays."""
 
-    values: Mapping[str, Any]
-
-    def __post_init__(self) -> None:
-        self.floating = any(isinstance(value, float) for value in self.values.values())
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self.values = values
+        self.floating = any(isinstance(value, float) for value in values.values())
 
     def answer(self, expression: Expression) -> Any:
         return self.value(expression)
@@ -145,7 +147,8 @@ class _Scalars:
 class _Arrays(_Scalars):
     """numpy arrays of float64."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
         self.floating = True
 
     def answer(self, expression: Expression) -> Any:
@@ -177,7 +180,8 @@ class _WholeArrays(_Arrays):
 class _Objects(_Arrays):
     """numpy arrays of Python integers and Fractions."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
         self.floating = False
 
     def answer(self, expression: Expression) -> Any:
@@ -193,17 +197,18 @@ class _Objects(_Arrays):
 class _Tensors(_Scalars):
     """torch tensors of floats, in their own dtype; gradients flow through the branch that was chosen."""
 
-    def __post_init__(self) -> None:
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        super().__init__(values)
         self.floating = True
-        tensors = [value for value in self.values.values() if isinstance(value, torch.Tensor)]
+        tensors = [value for value in values.values() if isinstance(value, torch.Tensor)]
         self.device = tensors[0].device
         self.dtype = reduce(torch.promote_types, (each.dtype for each in tensors if each.is_floating_point()))
-        self.values = {name: self.number(value) for name, value in self.values.items()}
+        self.values = {name: self.number(value) for name, value in values.items()}
 
     def answer(self, expression: Expression) -> torch.Tensor:
         value = self.value(expression)
         answer = self.truth(value) if expression.is_truth else self.number(value)
-        shape = np.broadcast_shapes(*(each.shape for each in self.values.values()))
+        shape = torch.broadcast_shapes(*(each.shape for each in self.values.values()))
         return answer if answer.shape == shape else answer.expand(shape).clone()
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> torch.Tensor:

@@ -1,9 +1,11 @@
 """From a trained module to the exact program that it stands for, with the evidence, or a reason why there is none."""
 
 import copy
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +18,7 @@ from nsr.program.program import Evidence, Program, checked_names
 from nsr.program.reading import Numbers, Reading, formulas, rational_of, units
 from nsr.tasks import Rows
 
+Readings = Iterable[tuple[int, Callable[[], Reading]]]
 SHOWN = 5
 """How many contradicting rows a refusal shows."""
 LARGEST = 40
@@ -60,23 +63,21 @@ def harden(
         raise ValueError(f"errors must be a share from 0 to below 0.5, got {errors}")
     names = checked_names(names, module.inputs)
     x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
+    slack = 0.05 / register.scale if x is None else math.inf
     x = _probing_rows(register) if x is None else x
     if x.dim() != 2 or x.shape[-1] != module.inputs or len(x) == 0:
         raise ValueError(f"data must be (rows, {module.inputs}) with at least one row, got {tuple(x.shape)}")
     if not x.isfinite().all():
         raise ValueError("data must be finite, got NaN or infinity")
     with torch.no_grad():
-        module = copy.deepcopy(module).double()
+        module, numbers = copy.deepcopy(module).double(), Numbers(x, names, slack)
         answers = None if y is None else y.double().numpy()
-        return (
-            _register(module, names, x, answers, errors)
-            if isinstance(module, NSR)
-            else _piecewise(module, names, x, answers, errors)
-        )
+        read: Callable[..., Program] = _register if isinstance(module, NSR) else _piecewise
+        return read(module, x, numbers, answers, errors)
 
 
-def _register(module: NSR, names: tuple[str, ...], x: Tensor, y: np.ndarray | None, errors: float) -> Program:
-    numbers, z = Numbers(x, names), module.logit(x).numpy()
+def _register(module: NSR, x: Tensor, numbers: Numbers, y: np.ndarray | None, errors: float) -> Program:
+    z = module.logit(x).numpy()
     soft = z > 0
     search = _Search(
         numbers,
@@ -86,17 +87,15 @@ def _register(module: NSR, names: tuple[str, ...], x: Tensor, y: np.ndarray | No
         agree=lambda said, other, _: said == other,
         margin=lambda _: float(np.abs(z).min()),
     )
-    return search.first(
-        module, formulas(module, numbers, soft, np.ones(len(soft), dtype=bool)), lambda formula: formula
-    )
+    everywhere = np.ones(len(soft), dtype=bool)
+    return search.first(module, formulas(module, numbers, soft, everywhere), lambda formula: formula)
 
 
-def _piecewise(module: Piecewise, names: tuple[str, ...], x: Tensor, y: np.ndarray | None, errors: float) -> Program:
-    gate = module.gate
-    assert isinstance(gate, NSR)
-    numbers, chosen, soft = Numbers(x, names), gate.logit(x).numpy() > 0, module(x).numpy()
+def _piecewise(module: Piecewise, x: Tensor, numbers: Numbers, y: np.ndarray | None, errors: float) -> Program:
+    gate: Any = module.gate
+    chosen, soft = gate.logit(x).numpy() > 0, module(x).numpy()
     arms = [_arm(module.arms, at, numbers, chosen if at == 0 else ~chosen, y) for at in (0, 1)]
-    first, second = (numbers.of(Program(arm, names)) for arm in arms)
+    first, second = (numbers.of(Program(arm, numbers.names)) for arm in arms)
     search = _Search(
         numbers,
         soft,
@@ -105,8 +104,10 @@ def _piecewise(module: Piecewise, names: tuple[str, ...], x: Tensor, y: np.ndarr
         agree=lambda said, other, near: np.abs(said - other) <= near * np.maximum(1, np.abs(other)),
         margin=lambda said: float(np.abs(said - soft).max()),
     )
-    meet = [Reading(Truth(True), Truth(True), frozenset(), ())]  # where both arms are one, nothing is decided
-    readings = formulas(gate, numbers, chosen, first != second) if (first != second).any() else meet
+    meet = Reading(Truth(True), Truth(True), frozenset(), ())  # where both arms are one, nothing is decided
+    readings: Readings = [(0, lambda: meet)]
+    if (first != second).any():
+        readings = formulas(gate, numbers, chosen, first != second)
     return search.first(gate, readings, lambda formula: Where(formula, *arms))
 
 
@@ -123,10 +124,13 @@ class _Search:
     agree: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
     margin: Callable[[np.ndarray], float]
 
-    def first(self, register: NSR, readings: Iterable[Reading], whole: Callable[[Expression], Expression]) -> Program:
+    def first(self, register: NSR, readings: Readings, whole: Callable[[Expression], Expression]) -> Program:
         """The program of the first reading that few enough rows contradict, or a refusal with the nearest."""
         nearest: tuple[float, Program, np.ndarray] | None = None
-        for reading in readings:
+        for wrong, read in readings:
+            if nearest and self.data is None and wrong > self.errors * len(self.soft):
+                continue  # it cannot say what the model says
+            reading = read()
             for formula in dict.fromkeys((reading.rounded, reading.formula)):
                 if formula.size > LARGEST:
                     continue

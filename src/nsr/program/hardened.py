@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nsr.nn.shapes import Float, Real
+from nsr.program.evaluation import on_floats
 from nsr.program.program import Program
 
 
@@ -19,12 +20,21 @@ class Hardened(nn.Module):
         self.program = program
 
     def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*answers"]:
-        """The exact answer."""
-        dtype = x.dtype if x.is_floating_point() else torch.get_default_dtype()
-        answer: Tensor = self.program(x)
-        if not self.program.expression.is_truth:
-            return answer.to(dtype)
-        return torch.stack([answer, ~answer], dim=-1).to(dtype)
+        """The exact answer; NaN where the program needs a number that is NaN, as a register answers it."""
+        if not x.is_floating_point():
+            return self._whole(self.program(x)).to(torch.get_default_dtype())
+        program = self.program
+        if program.names and x.shape[-1] != len(program.names):
+            raise ValueError(f"x must have {len(program.names)} numbers in its last axis, got shape {tuple(x.shape)}")
+        columns = {name: x[..., program.names.index(name)] for name in program.inputs}
+        answer = self._whole(on_floats(program.expression, columns | {"": x[..., 0]})).to(x.dtype)
+        for column in columns.values():
+            undefined = column.isnan().unsqueeze(-1) if program.expression.is_truth else column.isnan()
+            answer = torch.where(undefined, torch.nan, answer)
+        return answer
+
+    def _whole(self, answer: Tensor) -> Tensor:
+        return torch.stack([answer, ~answer], dim=-1) if self.program.expression.is_truth else answer
 
     def __repr__(self) -> str:
         return f"Hardened({str(self.program)!r})"

@@ -17,8 +17,8 @@ Sides = tuple[Expression, Expression]
 
 LITERALS: tuple[str | None, ...] = (None, *SIGNS)
 """What a term can ask of a pair: nothing, or one of the six comparisons."""
-MOST_TERMS = 3
-"""Up to so many terms the smallest cover is searched for among all; beyond, the best next term is taken."""
+MOST_TERMS, MOST_COVERS = 3, 20_000
+"""Up to so many terms and choices the smallest cover is searched for; beyond, the best next term is taken."""
 
 
 def smallest_formula(
@@ -76,7 +76,7 @@ def _cover(
         ]
         if fitting:
             return min(fitting, key=lambda chosen: (cost[chosen].sum(), strays[chosen].sum(), chosen))
-        if len(candidates) > 60:
+        if len(candidates) ** (count + 1) > MOST_COVERS:
             break
     chosen: list[int] = []
     left = wanted.copy()

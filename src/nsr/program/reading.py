@@ -7,9 +7,11 @@ difference of its operands with a constant.
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import torch
@@ -81,9 +83,11 @@ class Probe:
 class Numbers:
     """Rows of numbers as the reading needs them: differences of two columns, and where they meet a constant."""
 
-    def __init__(self, x: Tensor, names: Sequence[str]) -> None:
+    def __init__(self, x: Tensor, names: Sequence[str], slack: float = math.inf) -> None:
+        """``slack`` is how far a constant may be from the threshold that was learned, whatever the rows allow."""
         self.x = x.double().numpy() if x.is_floating_point() else x.to(torch.int64).numpy()
         self.names = tuple(names)
+        self.slack = slack
 
     def __len__(self) -> int:
         return len(self.x)
@@ -135,8 +139,12 @@ def probes(own: Sequence[Unit], numbers: Numbers, *, constants: bool) -> list[Pr
     return sorted(found.values(), key=lambda probe: -probe.influence)[:MOST_PROBES]
 
 
-def formulas(register: NSR, numbers: Numbers, answers: np.ndarray, matters: np.ndarray) -> Iterator["Reading"]:
+def formulas(
+    register: NSR, numbers: Numbers, answers: np.ndarray, matters: np.ndarray
+) -> Iterator[tuple[int, Callable[[], "Reading"]]]:
     """Formulas for what a register does on rows, those of fewest comparisons first, the best of each number.
+
+    Each comes with the number of rows on which it cannot say what the register says, and is only made when called.
 
     Args:
         register: The register.
@@ -148,17 +156,14 @@ def formulas(register: NSR, numbers: Numbers, answers: np.ndarray, matters: np.n
     known = probes(own, numbers, constants=register.constants)
     signs = np.stack([numbers.signs(probe) for probe in known]) if known else np.zeros((0, len(numbers)), np.int8)
     for count in range(min(MOST_COMPARISONS, len(known)) + 1):
-        best: tuple[int, float, tuple[int, ...]] | None = None
+        best: tuple[int, float, tuple[int, ...]] = len(numbers) + 1, 0.0, ()
         for chosen in itertools.combinations(range(len(known)), count):
             wrong = _contradictions(signs[list(chosen)], answers, matters)
             candidate = wrong, -sum(known[index].influence for index in chosen), chosen
-            best = candidate if best is None or candidate < best else best
-            if wrong == 0:
-                break  # influence falls from the first combination on, nearly: the first that fits is taken
-        if best is not None:
-            chosen = best[2]
-            some = [known[index] for index in chosen]
-            yield _read(own, some, numbers, signs[list(chosen)], answers, matters)
+            best = min(best, candidate)
+        chosen = best[2]
+        some = [known[index] for index in chosen]
+        yield best[0], partial(_read, own, some, numbers, signs[list(chosen)], answers, matters)
 
 
 @dataclass(frozen=True)
@@ -232,9 +237,14 @@ def _rounded(formula: Expression, probe: Probe, numbers: Numbers) -> Expression:
     ):
         if low is None or high is None:
             continue
-        constant = simplest(low, high, probe.near)
-        included = (">=", "<") if constant == high else (">", "<=")
-        new = included[0] if operator in (">", ">=") else included[1]
+        nearest = min(max(probe.near, low), high)
+        least, most = low, high
+        if numbers.slack < math.inf:
+            slack = rational_of(numbers.slack)
+            least, most = max(low, nearest - slack), min(high, nearest + slack)
+        constant = simplest(least, most, nearest)
+        strict = constant == low or (constant != high and operator in (">", "<="))
+        new = ({True: ">", False: ">="} if operator in (">", ">=") else {True: "<=", False: "<"})[strict]
         old = Compare(operator, left, right).simplified()
         formula = _replaced(formula, old, Compare(new, *numbers.sides(probe, constant)).simplified())
     return formula

@@ -93,6 +93,8 @@ def _read(experiment: Experiment, path: Path, index: Mapping[str, Any]) -> Itera
 
 def _value(text: str, kind: Any) -> Any:
     """A cell's field from its text: a number where the field may be one and the text is."""
+    if kind is int:
+        return int(text)
     if kind is not str:
         try:
             return float(text)

@@ -2,10 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 from nsr.experiments.spec import Cell, Experiment, Metrics
@@ -68,6 +68,13 @@ def wilson(successes: int, trials: int) -> tuple[float, float]:
     middle = (share + spread / 2) / (1 + spread)
     reach = math.sqrt(share * (1 - share) * spread + spread * spread / 4) / (1 + spread)
     return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def mean_interval(values: Sequence[float]) -> tuple[float, float]:
+    """A 95 % interval of a mean over seeds, from their standard error, within [0, 1]."""
+    mean, z = fmean(values), 1.959963984540054
+    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return max(0.0, mean - z * error), min(1.0, mean + z * error)
 
 
 def summarise(experiment: Experiment, records: Iterable[Record], profile: str | None = None) -> list[Summary]:

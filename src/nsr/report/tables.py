@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from nsr.experiments import comparisons, floats
+from nsr.experiments import comparisons, floats, piecewise, redundancy
 from nsr.experiments.spec import Experiment
 from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
@@ -31,11 +31,41 @@ def table_1(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Ta
         table.add_column("")
         for summary in shown:
             _add_column(table, summary.cell.comparison)  # type: ignore[attr-defined]
-        for name in (name for name in shown[0].metrics if name != "epochs"):
-            table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in shown))
-        table.add_row("perfect", *(f"{s.perfect()} of {s.seeds}" for s in shown), style="dim")
-        table.add_row("epochs", *(f"{s.metrics['epochs']:,.0f}" for s in shown), style="dim")
+        _add_rows(table, shown, ["train", *(f"10^{power}" for power in comparisons.POWERS)])
+        digits = (f"{s.perfect('1000 digits')} of {s.seeds}" for s in shown)
+        table.add_row("10^1000", *digits, style="dim")
         yield table
+
+
+def table_2(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """Table 2, turned likewise: a row for each magnitude, a column for each gate and function."""
+    table = _table(f"{experiment.shows}: {_how(summaries)}, ours and the paper's")
+    table.add_column("")
+    for summary in summaries:
+        _add_column(table, f"{summary.cell.model.upper()} {summary.cell.function}")  # type: ignore[attr-defined]
+    _add_rows(table, summaries, ["train", *(f"3^{power}" for power in piecewise.SHOWN)])
+    yield table
+
+
+def redundancy_table(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """The curves as numbers: a row for each number of units."""
+    table = _table(f"{experiment.shows}: {_how(summaries)}, mean over all magnitudes")
+    table.add_column("units")
+    for task in redundancy.TASKS:
+        _add_column(table, task)
+    for summary in summaries:
+        row = (ours(summary.metrics[task]) for task in redundancy.TASKS)
+        table.add_row(str(summary.cell.redundancy), *row)  # type: ignore[attr-defined]
+    yield table
+
+
+def _add_rows(table: Table, shown: Sequence[Summary], names: Sequence[str]) -> None:
+    """Means beside the paper's, then how many seeds were perfect and read as the rule, and how long they trained."""
+    for name in names:
+        table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in shown))
+    table.add_row("perfect", *(f"{s.perfect()} of {s.seeds}" for s in shown), style="dim")
+    table.add_row("read", *(f"{s.perfect('read')} of {s.seeds}" for s in shown), style="dim")
+    table.add_row("epochs", *(f"{s.metrics['epochs']:,.0f}" for s in shown), style="dim")
 
 
 def float_maps(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
@@ -66,6 +96,8 @@ def float_maps(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator
 TABLES: Mapping[str, Callable[[Experiment, Sequence[Summary]], Iterator[Table]]] = {
     "comparisons": table_1,
     "floats": float_maps,
+    "piecewise": table_2,
+    "redundancy": redundancy_table,
 }
 
 

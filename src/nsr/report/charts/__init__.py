@@ -1,0 +1,14 @@
+"""Charts of the page, as altair describes them: a file for each experiment."""
+
+from nsr.report.charts.bits import status_bit_charts as status_bit_charts
+from nsr.report.charts.comparisons import comparison_charts
+from nsr.report.charts.floats import float_charts
+from nsr.report.charts.piecewise import piecewise_charts
+from nsr.report.charts.redundancy import redundancy_charts
+
+CHARTS = {
+    "comparisons": comparison_charts,
+    "floats": float_charts,
+    "piecewise": piecewise_charts,
+    "redundancy": redundancy_charts,
+}

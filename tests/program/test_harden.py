@@ -1,0 +1,226 @@
+"""A trained model can be read: as the rule it computes, or not at all."""
+
+import pytest
+import torch
+
+from nsr import EXACT, MLP, NAU, NSR, Ensemble, Recipe, fit
+from nsr.nn import Piecewise
+from nsr.program import And, Compare, Constant, Linear, Or, UnreadableError, Variable, Where, harden
+from nsr.tasks import COMPARISONS, Rows, all_pairs
+from tests.program.registers import pairs, written
+
+A, B, C, D = map(Variable, "abcd")
+
+
+def variables(inputs: int) -> list[Variable]:
+    return [Variable(f"x{position}") for position in range(1, inputs + 1)]
+
+
+# Written registers
+
+
+@pytest.mark.parametrize("symbol", COMPARISONS)
+@pytest.mark.parametrize("constants", [False, True])
+@pytest.mark.parametrize("inputs", [2, 3, 5, 8])
+def test_a_written_rule_reads_back_on_every_pair(inputs, constants, symbol):
+    x = variables(inputs)
+    for first, second in pairs(inputs) if inputs < 8 else pairs(inputs)[::5]:
+        register = written(inputs, (first, symbol, second, 0.0), constants=constants)
+        assert harden(register) == Compare(symbol, x[first], x[second]), (first, second)
+
+
+@pytest.mark.parametrize("symbol", COMPARISONS)
+@pytest.mark.parametrize("constant", [5, -3, 37.5, 0])
+def test_a_written_constant_reads_back(constant, symbol):
+    for first in range(3):
+        single = written(3, (first, symbol, 3, constant), constants=True)
+        assert harden(single, names="abc") == Compare(symbol, Variable("abc"[first]), Constant(constant))
+    gap = written(3, (0, symbol, 2, constant), constants=True)
+    assert harden(gap, names="abc") == Compare(symbol, A, C + constant)
+
+
+def test_the_simplest_constant_that_the_data_allow():
+    rows = torch.arange(-20, 20).double().unsqueeze(-1)
+    almost = written(1, (0, ">", 1, 4.9931), constants=True, scale=1000.0)
+    assert str(harden(almost, names="x", data=rows)) == "x >= 5"
+    between = written(1, (0, ">", 1, 4.5), constants=True, scale=1000.0)
+    assert str(harden(between, names="x", data=rows)) in ("x > 4", "x >= 5")
+    continuous = torch.linspace(-50, 50, 701, dtype=torch.float64).unsqueeze(-1)
+    assert str(harden(written(1, (0, "<", 1, 12.97), constants=True, scale=1000.0), names="x", data=continuous)) in (
+        "x < 13",
+        "x <= 13",
+    )
+
+
+def test_two_comparisons_at_once():
+    both = written(4, (0, ">", 1, 0.0), (2, "<=", 3, 0.0))
+    with torch.no_grad():
+        both.bias[0] -= 10  # z is +-10 +-10 - 10: above 0 only where both hold
+    assert harden(both, names="abcd") == And(Compare(">", A, B), Compare("<=", C, D))
+    with torch.no_grad():
+        both.bias[0] += 20
+    assert harden(both, names="abcd") == Or(Compare(">", A, B), Compare("<=", C, D))
+    one = written(3, (0, "=", 1, 0.0), (2, "=", 3, 1.0), constants=True)
+    with torch.no_grad():
+        one.bias[0] += 1.5  # a zero bit is soft: its unit's logit is 10 at a tie, -1.6 one beside it and -10 far away
+    assert str(harden(one, names="abc")) == "a == b or c == 1"
+
+
+def test_what_was_dropped_and_what_was_never_seen():
+    register = written(3, (0, ">", 1, 0.0), redundancy=6)
+    evidence = harden(register, names="abc").evidence
+    assert evidence.with_model == 1
+    assert evidence.with_data is None
+    assert "a with b" not in evidence.dropped
+    untied = torch.tensor([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [5.0, 9.0, 1.0], [9.0, 5.0, 1.0]])
+    program = harden(register, names="abc", data=untied)
+    assert program == Compare(">", A, B)  # of the tie the weights say no
+    assert program.evidence.unseen == ("a == b",)
+    assert harden(written(3, (0, ">=", 1, 0.0)), names="abc", data=untied) == Compare(">=", A, B)
+
+
+def test_an_untrained_register_is_refused_or_read_as_what_it_does():
+    read = refused = 0
+    for seed in range(60):
+        inputs, generator = 2 + seed % 3, torch.Generator().manual_seed(seed)
+        rows = torch.randint(-10, 10, (300, inputs), generator=generator)
+        register = NSR(inputs, redundancy=1 + seed % 4, constants=seed % 5 == 0, generator=generator)
+        soft = register(rows)[:, 0] > 0.5
+        try:
+            program = harden(register, data=rows)
+        except UnreadableError as refusal:
+            refused += set(refusal.rows) == set((refusal.program(rows) != soft).nonzero().flatten().tolist())
+        else:
+            read += 1
+            assert torch.equal(program(rows), soft)
+    assert read > 0
+    assert read + refused == 60
+
+
+# Trained registers
+
+
+@pytest.mark.parametrize("symbol", COMPARISONS)
+def test_every_seed_of_recipe_exact_reads_as_its_comparison_and_is_right_at_a_thousand_digits(symbol):
+    rows = all_pairs(symbol)
+    ensemble = Ensemble(lambda generator: NSR(2, generator=generator), range(10))
+    fit(ensemble, rows, EXACT)
+    n = 10**999 + 7
+    for seed in ensemble.seeds:
+        program = harden(ensemble.member(seed), names="ab", data=rows)
+        assert program == Compare(symbol, A, B)
+        assert (program.evidence.with_model, program.evidence.with_data, program.evidence.rows) == (1, 1, 400)
+        for m in (n - 1, n, n + 1):
+            assert program([n, m]) is COMPARISONS[symbol](n, m)
+            assert program({"a": -n, "b": -m}) is COMPARISONS[symbol](-n, -m)
+
+
+def trained(rule, inputs: int, *, constants: bool) -> list[str]:
+    x = torch.randint(-10, 10, (1500, inputs), generator=torch.Generator().manual_seed(0))
+    rows = Rows.of(x, rule(*x.T).double())
+    ensemble = Ensemble(lambda generator: NSR(inputs, constants=constants, generator=generator), range(4))
+    recipe = Recipe(name="formula", loss="bce", epochs=1_500, learning_rate=0.02, check_every=50, patience=5)
+    fit(ensemble, rows, recipe, compiled=False)
+    read = []
+    for seed in ensemble.seeds:
+        try:
+            read.append(str(harden(ensemble.member(seed), names="abcd"[:inputs], data=rows)))
+        except UnreadableError as refusal:
+            read.append(refusal.reason)
+    return read
+
+
+def test_a_trained_formula_of_two_comparisons():
+    assert "a > b and c <= d" in trained(lambda a, b, c, d: (a > b) & (c <= d), 4, constants=False)
+
+
+def test_a_trained_threshold():
+    read = trained(lambda a, _: a > 3, 2, constants=True)
+    assert {"a > 3", "a >= 4"} & set(read)
+
+
+def test_contradicting_rows_are_refused_and_shown_and_wrong_labels_are_allowed_for():
+    rows = all_pairs(">")
+    register = written(2, (0, ">", 1, 0.0))
+    flipped = rows.y.clone()
+    flipped[[3, 50]] = 1 - flipped[[3, 50]]
+    wrong = Rows.of(rows.x, flipped)
+    with pytest.raises(UnreadableError) as refusal:
+        harden(register, names="ab", data=wrong)
+    assert refusal.value.rows == (3, 50)
+    assert refusal.value.program == Compare(">", A, B)
+    assert str(refusal.value).splitlines() == [
+        "no exact reading: a > b is the nearest, and 2 of 400 rows contradict it",
+        "  row 3: a = -10, b = -7; the data say True",
+        "  row 50: a = -8, b = 0; the data say True",
+    ]
+    program = harden(register, names="ab", data=wrong, errors=0.01)
+    assert program == Compare(">", A, B)
+    assert program.evidence.with_data == 398 / 400
+
+
+# Piecewise functions
+
+
+def gated(first: Linear, second: Linear, symbol: str = ">") -> Piecewise:
+    """A written Piecewise over four inputs: the arms as sums of x1 to x4."""
+    module = Piecewise(written(4, (0, symbol, 1, 0.0), scale=5.0))
+    with torch.no_grad():
+        module.arms.weight.zero_()
+        for row, arm in enumerate((first, second)):
+            for coefficient, atom in arm.terms:
+                module.arms.weight[row, int(atom.name[1]) - 1] = float(coefficient)
+            module.arms.bias[row] = float(arm.constant)
+    return module
+
+
+def test_a_written_piecewise_function_reads_back_with_its_constants():
+    x1, x2, x3, x4 = variables(4)
+    module = gated(x3 + x4 + 4, x4 - x3)
+    x = torch.randint(-9, 10, (500, 4), generator=torch.Generator().manual_seed(2))
+    y = torch.where(x[:, 0] > x[:, 1], x[:, 2] + x[:, 3] + 4, x[:, 3] - x[:, 2]).double()
+    with torch.no_grad():
+        module.arms.weight.mul_(0.97).add_(0.02)
+        module.arms.bias.add_(0.04)
+    true = Where(Compare(">", x1, x2), x3 + x4 + 4, x4 - x3)
+    program = harden(module, data=Rows.of(x, y))
+    assert program == true
+    assert program.evidence.with_data == 1
+    assert torch.equal(program.module()(x).double(), y)
+    with torch.no_grad():
+        module.arms.weight.copy_(module.arms.weight.round())
+        module.arms.bias.copy_(torch.tensor([4.02, -0.01]))
+    assert harden(module) == true  # without answers the soft model is the judge
+
+
+def test_arms_that_are_one_need_no_gate():
+    x = variables(4)
+    assert harden(gated(x[2] + 1, x[2] + 1)) == x[2] + 1
+
+
+# Refusals
+
+
+def test_what_has_no_register_cannot_be_read():
+    with pytest.raises(
+        UnreadableError, match=r"^only what an NSR decides can be read, and MLP\(2, hidden=20\) has none$"
+    ):
+        harden(MLP(2))
+    with pytest.raises(UnreadableError, match="has none$"):
+        harden(Piecewise(MLP(2)))
+    with pytest.raises(UnreadableError, match="has none$"):
+        harden(NAU(2))
+
+
+def test_wrong_arguments_are_refused_in_a_sentence():
+    register = written(2, (0, ">", 1, 0.0))
+    with pytest.raises(ValueError, match=r"^names must be 2, one for each input, got 3$"):
+        harden(register, names="abc")
+    with pytest.raises(ValueError, match=r"^data must be \(rows, 2\) with at least one row, got \(0, 2\)$"):
+        harden(register, data=torch.zeros(0, 2))
+    with pytest.raises(ValueError, match=r"^data must be \(rows, 2\) with at least one row, got \(3, 1\)$"):
+        harden(register, data=torch.zeros(3, 1))
+    with pytest.raises(ValueError, match=r"^data must be finite, got NaN or infinity$"):
+        harden(register, data=torch.tensor([[1.0, float("inf")]]))
+    with pytest.raises(ValueError, match=r"^errors must be a share from 0 to below 0.5, got 0.5$"):
+        harden(register, errors=0.5)
