@@ -25,3 +25,4 @@ lint: setup
 
 bench: setup
 	$(BIN)/python benchmarks/engine.py
+	$(BIN)/python benchmarks/programs.py
