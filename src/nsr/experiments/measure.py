@@ -49,6 +49,7 @@ def read_each(ensemble: Ensemble, data: Sequence[Rows]) -> list[Program | None]:
 
 def _read(ensemble: Ensemble, seed: int, rows: Rows) -> Program | None:
     try:
-        return harden(ensemble.member(seed), data=rows)
+        read = harden(ensemble.member(seed), data=rows)
     except UnreadableError:
         return None
+    return read if isinstance(read, Program) else None

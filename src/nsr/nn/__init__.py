@@ -3,4 +3,6 @@
 from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
 from nsr.nn.piecewise import Piecewise as Piecewise
+from nsr.nn.recurrent import RecurrentCount as RecurrentCount
+from nsr.nn.recurrent import RecurrentMinimum as RecurrentMinimum
 from nsr.nn.register import NSR as NSR

@@ -43,3 +43,15 @@ def numbers_in(x: Tensor, inputs: int) -> Tensor:
     if x.dtype == torch.uint64:
         raise ValueError("x must hold integers that int64 can hold, or floats, got torch.uint64")
     return x if x.is_floating_point() else x.to(torch.int64)
+
+
+def lengths_of(x: Tensor, lengths: Tensor | None) -> Tensor | None:
+    """``lengths`` when there is one for each list of ``x``; lists without elements are refused."""
+    if x.dim() == 0 or x.shape[-1] == 0:
+        raise ValueError(f"x must hold lists of at least one number in its last axis, got shape {tuple(x.shape)}")
+    if lengths is not None and (lengths.shape != x.shape[:-1] or lengths.is_floating_point()):
+        raise ValueError(
+            f"lengths must be integers, one for each list {tuple(x.shape[:-1])}, "
+            f"got {lengths.dtype} of shape {tuple(lengths.shape)}"
+        )
+    return lengths

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxtyping import Float as Float
+    from jaxtyping import Int as Int
     from jaxtyping import Real as Real
 else:
     try:
-        from jaxtyping import Float, Real
+        from jaxtyping import Float, Int, Real
     except ModuleNotFoundError:
 
         class _Plain:
@@ -18,4 +19,4 @@ else:
             def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
                 return item[0]
 
-        Float = Real = _Plain
+        Float = Int = Real = _Plain

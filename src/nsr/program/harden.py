@@ -3,17 +3,19 @@
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from nsr.nn import NAU, NSR, Piecewise
+from nsr.nn.recurrent import Recurrent, RecurrentMinimum
 from nsr.program.constants import simplest
-from nsr.program.expressions import Expression, Truth, Variable, Where, total
+from nsr.program.expressions import Constant, Expression, Truth, Variable, Where, total
+from nsr.program.folds import FIRST, ITEM, Fold
 from nsr.program.program import Evidence, Program, checked_names
 from nsr.program.reading import Numbers, Reading, formulas, rational_of, units
 from nsr.tasks import Rows
@@ -38,31 +40,49 @@ class UnreadableError(ValueError):
         self.reason, self.program, self.rows = reason, program, tuple(rows)
 
 
+@overload
+def harden(
+    module: NSR | Piecewise, *, names: Sequence[str] | None = ..., data: Rows | Tensor | None = ..., errors: float = ...
+) -> Program: ...
+
+
+@overload
+def harden(module: Recurrent, *, data: Rows | Tensor | None = ..., errors: float = ...) -> Fold: ...
+
+
+@overload
+def harden(
+    module: nn.Module, *, names: Sequence[str] | None = ..., data: Rows | Tensor | None = ..., errors: float = ...
+) -> Program | Fold: ...
+
+
 def harden(
     module: nn.Module,
     *,
     names: Sequence[str] | None = None,
     data: Rows | Tensor | None = None,
     errors: float = 0.0,
-) -> Program:
+) -> Program | Fold:
     """Read a trained module: the program it stands for, or ``UnreadableError`` with the reason and the rows.
 
     What is compared is read from the weights, how it is compared from what the module does on the data. The program
     is handed out if it says what the data say; where these have no answers, if it says what the module says.
 
     Args:
-        module: An ``NSR``, or a ``Piecewise`` whose gate is one.
+        module: An ``NSR``, a ``Piecewise`` whose gate is one, or a recurrent module around one, which gives a ``Fold``.
         names: Of the inputs; x1, x2 and so on by default.
         data: Rows with their answers, or rows alone (rows, inputs). By default integers of [-10, 9] over lambda.
         errors: Which share of the rows may contradict the program, as where labels are sometimes wrong.
     """
-    register = module.gate if isinstance(module, Piecewise) else module
-    if not isinstance(module, NSR | Piecewise) or not isinstance(register, NSR):
+    register = module.gate if isinstance(module, Piecewise | Recurrent) else module
+    if not isinstance(module, NSR | Piecewise | Recurrent) or not isinstance(register, NSR):
         raise UnreadableError(f"only what an NSR decides can be read, and {module!r} has none", None, (), ())
     if not 0 <= errors < 0.5:
         raise ValueError(f"errors must be a share from 0 to below 0.5, got {errors}")
-    names = checked_names(names, module.inputs)
     x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
+    if isinstance(module, Recurrent):
+        return read_loop(module, register, x, y, errors)
+    names = checked_names(names, module.inputs)
     slack = 0.05 / register.scale if x is None else math.inf
     x = _probing_rows(register) if x is None else x
     if x.dim() != 2 or x.shape[-1] != module.inputs or len(x) == 0:
@@ -164,6 +184,48 @@ class _Search:
             values = ", ".join(f"{n} = {v:g}" for n, v in zip(self.numbers.names, self.numbers.x[at], strict=True))
             shown.append(f"row {at}: {values}; {say} {truth[at]}")
         return UnreadableError(reason, nearest, [int(at) for at in wrong], shown)
+
+
+def read_loop(module: Recurrent, gate: NSR, x: Tensor | None, y: Tensor | None, errors: float) -> Fold:
+    """The loop that a recurrent module stands for: its gate is read on the pairs that it meets in the lists."""
+    x = torch.randint(-10, 10, (500, 5), generator=torch.Generator().manual_seed(0)) if x is None else x
+    if x.dim() != 2 or 0 in x.shape:
+        raise ValueError(f"data must be (lists, length) with at least one number in each, got {tuple(x.shape)}")
+    with torch.no_grad():
+        soft = copy.deepcopy(module).double()(x).numpy()
+        if isinstance(module, RecurrentMinimum):
+            state, pairs = x[:, 0], []
+            for item in x[:, 1:].unbind(1):
+                pairs.append(torch.stack([state, item], dim=-1))
+                state = torch.where(gate.logit(pairs[-1]) > 0, state, item)
+        else:
+            pairs = [torch.stack([x[:, 0], item], dim=-1) for item in x[:, 1:].unbind(1)]
+    met = torch.unique(torch.cat(pairs), dim=0) if pairs else None
+    if isinstance(module, RecurrentMinimum):
+        best = Variable("best")
+        formula = harden(gate, names=(best.name, ITEM.name), data=met).expression
+        fold = Fold(best.name, FIRST, Where(formula, best, ITEM))
+    else:
+        count = Variable("count")
+        formula = harden(gate, names=(FIRST.name, ITEM.name), data=met).expression
+        fold = Fold(count.name, Constant(0), Where(formula, count + 1, count))
+    said = np.asarray(fold(x), dtype=np.float64)
+    with_model = np.abs(said - soft) <= CLOSE * np.maximum(1, np.abs(soft))
+    with_data = None if y is None else said == y.double().numpy()
+    holds = with_model if with_data is None else with_data
+    if holds.mean() < 1 - errors:
+        wrong = np.flatnonzero(~holds)
+        truth = soft if y is None else y.numpy()
+        reason = f"no exact reading: {len(wrong)} of {len(said)} lists contradict the nearest loop"
+        shown = [f"list {at}: {x[at].tolist()} should give {truth[at]:g}, not {said[at]:g}" for at in wrong[:SHOWN]]
+        raise UnreadableError(reason, None, [int(at) for at in wrong], [*str(fold).splitlines(), *shown])
+    evidence = Evidence(
+        rows=len(said),
+        with_model=float(with_model.mean()),
+        with_data=None if with_data is None else float(with_data.mean()),
+        margin=float(np.abs(said - soft).max()),
+    )
+    return replace(fold, evidence=evidence)
 
 
 def _dropped(register: NSR, names: tuple[str, ...], reading: Reading) -> tuple[str, ...]:

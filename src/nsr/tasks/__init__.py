@@ -4,6 +4,9 @@ from nsr.tasks.comparisons import COMPARISONS as COMPARISONS
 from nsr.tasks.comparisons import all_pairs as all_pairs
 from nsr.tasks.comparisons import comparison_of as comparison_of
 from nsr.tasks.comparisons import pairs_around as pairs_around
+from nsr.tasks.lists import LOOPS as LOOPS
+from nsr.tasks.lists import lists_around as lists_around
+from nsr.tasks.lists import random_lists as random_lists
 from nsr.tasks.piecewise import FUNCTIONS as FUNCTIONS
 from nsr.tasks.piecewise import function_around as function_around
 from nsr.tasks.piecewise import function_of_all_pairs as function_of_all_pairs

@@ -57,11 +57,11 @@ def c_source(program: Program, *, name: str = "rule", loop: bool = False) -> str
     refuse_overflow(program.expression, "c")
     if (value := rounded(program.expression)) is not None:
         warn_inexact(f"{short(value)} is no double: the function of double takes the nearest")
-    functions = [function_name(name, _valid), f"{name}_int64", f"{name}_rows", f"{name}_int64_rows"]
-    names = identifiers(program.inputs, valid=_valid, taken=functions)
+    functions = [function_name(name, is_c_name), f"{name}_int64", f"{name}_rows", f"{name}_int64_rows"]
+    names = identifiers(program.inputs, valid=is_c_name, taken=functions)
     told = [_told(str(program)), *(f"{own} is {_told(repr(column))}" for column, own in names.items() if own != column)]
     parts = ["/* " + "\n   ".join(told) + " */", HEADER]
-    parts += _functions(program.expression, names, _Double(names), "double", name, loop)
+    parts += _functions(program.expression, names, DoubleWriter(names), "double", name, loop)
     return "\n".join(parts + _on_integers(program.expression, names, f"{name}_int64", loop))
 
 
@@ -74,7 +74,7 @@ def _on_integers(expression: Expression, names: dict[str, str], name: str, loop:
         warn_inexact(f"a number of the program does not fit int64: there is no function {name}")
         return [f"/* There is no {name}: a number does not fit int64_t. */\n"]
     told = f"/* Exact for inputs from -{largest} to {largest}. */"
-    return [told, *_functions(expression, names, _Int64(names), "int64_t", name, loop)]
+    return [told, *_functions(expression, names, Int64Writer(names), "int64_t", name, loop)]
 
 
 def _functions(
@@ -84,8 +84,8 @@ def _functions(
     arguments = ", ".join(f"{kind} {own}" for own in names.values()) or "void"
     functions = [f"{answer} {name}({arguments})\n{{\n    return {body};\n}}\n"]
     if loop:
-        own = identifiers(("rows", "row", "answers"), valid=_valid, taken=names.values())
-        arrays = identifiers((f"{column}_rows" for column in names.values()), valid=_valid, taken=names.values())
+        own = identifiers(("rows", "row", "answers"), valid=is_c_name, taken=names.values())
+        arrays = identifiers((f"{column}_rows" for column in names.values()), valid=is_c_name, taken=names.values())
         pointers = "".join(f"const {kind} *restrict {array}, " for array in arrays.values())
         loads = "".join(
             f"        const {kind} {column} = {array}[{own['row']}];\n"
@@ -99,7 +99,7 @@ def _functions(
     return functions
 
 
-def _valid(name: str) -> bool:
+def is_c_name(name: str) -> bool:
     """Whether C takes it as a name of ours: neither reserved, nor what <stdint.h> may define."""
     reserved = name.startswith("_") or re.search(r"(?i)^u?int|_(t|c|max|min|width)$", name)
     return PLAIN.fullmatch(name) is not None and name not in WORDS and not reserved
@@ -111,23 +111,30 @@ def _told(words: str) -> str:
     return plain.replace("*/", "*\\x2f").replace("/*", "/\\x2a").replace("??", "?\\x3f")
 
 
-class _Double(Writer):
+class DoubleWriter(Writer):
+    """Numbers of type double."""
+
     truths = ("false", "true")
     both, either = " && ", " || "
     inside_both = inside_either = COMPARE
 
     def number(self, value: Fraction) -> str:
+        """A constant."""
         if value.denominator == 1:
             return f"{value.numerator}.0" if value <= FLOAT_INTEGERS else repr(float(value))
         decimal = text.number(value)
         return repr(float(value)) if "/" in decimal else decimal
 
     def choice(self, node: Where) -> str:
+        """One number or another."""
         return f"{self.write(node.condition, OR)} ? {self.write(node.then, OR)} : {self.write(node.otherwise)}"
 
 
-class _Int64(_Double):
+class Int64Writer(DoubleWriter):
+    """Numbers of type int64_t."""
+
     def number(self, value: Fraction) -> str:
+        """A constant."""
         return str(value.numerator)
 
     def write(self, node: Expression, around: int = CHOICE) -> str:

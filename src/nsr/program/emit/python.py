@@ -38,7 +38,7 @@ def python_source(program: Program, *, name: str = "rule", numpy: bool = False, 
     divided = integers and not expression.is_truth and denominator(expression) > 1
     answer = number if numpy else "bool" if expression.is_truth else "float" if divided else number
     arguments = ", ".join(f"{own}: {number}" for own in names.values())
-    body = (_Numpy if numpy else _Python)(names).write(expression)
+    body = (NumpyWriter if numpy else PythonWriter)(names).write(expression)
     lines = ["import numpy as np", "", ""] if numpy else []
     lines += [f"def {name}({arguments}) -> {answer}:", *_docstring(program, names), f"    return {body}", ""]
     return "\n".join(lines)
@@ -67,20 +67,27 @@ def _warn(expression: Expression, numpy: bool, integers: bool) -> None:
         warn_inexact("constants add up beyond 2^53: Python adds them exactly, and the program rounds them with floats")
 
 
-class _Python(Writer):
+class PythonWriter(Writer):
+    """Single numbers."""
+
     def number(self, value: Fraction) -> str:
+        """A constant."""
         if max(value.numerator, value.denominator) > LITERAL:
             return hex(value.numerator) + (f" / {hex(value.denominator)}" if value.denominator > 1 else "")
         return text.number(value).replace("/", " / ")
 
     def choice(self, node: Where) -> str:
+        """One number or another."""
         return f"{self.write(node.then, OR)} if {self.write(node.condition, OR)} else {self.write(node.otherwise)}"
 
 
-class _Numpy(_Python):
+class NumpyWriter(PythonWriter):
+    """Arrays."""
+
     both, either = " & ", " | "
     inside_both = inside_either = ATOM  # & and | bind more tightly than comparisons
     choice_binds = ATOM
 
     def choice(self, node: Where) -> str:
+        """One number or another."""
         return f"np.where({', '.join(self.write(part) for part in node.children)})"
