@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nsr.nn.arithmetic import NAU
-from nsr.nn.baselines import MLP
-from nsr.nn.register import NSR
+from nsr.nn.checks import positive_integer
 from nsr.nn.shapes import Float, Real
 
 
@@ -18,7 +17,7 @@ class Piecewise(nn.Module):
 
     def __init__(
         self,
-        gate: NSR | MLP,
+        gate: nn.Module,
         *,
         generator: torch.Generator | None = None,
         device: torch.device | str | None = None,
@@ -26,12 +25,8 @@ class Piecewise(nn.Module):
     ) -> None:
         super().__init__()
         self.gate = gate
-        self.arms = NAU(gate.inputs, 2, bias=True, generator=generator, device=device, dtype=dtype)
-
-    @property
-    def inputs(self) -> int:
-        """How many numbers a row has."""
-        return self.gate.inputs
+        self.inputs = positive_integer("gate.inputs", getattr(gate, "inputs", None))
+        self.arms = NAU(self.inputs, 2, bias=True, generator=generator, device=device, dtype=dtype)
 
     def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
         """The number that the gate chooses, or what lies between both while it is undecided."""

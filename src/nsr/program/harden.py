@@ -3,30 +3,32 @@
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nsr.nn import NAU, NSR, Piecewise
-from nsr.nn.recurrent import Recurrent, RecurrentMinimum
-from nsr.program.constants import simplest
-from nsr.program.expressions import Constant, Expression, Truth, Variable, Where, total
-from nsr.program.folds import FIRST, ITEM, Fold
+from nsr.nn import NSR, Piecewise
+from nsr.nn.recurrent import Recurrent
+from nsr.program import reading
+from nsr.program.arms import read_arm
+from nsr.program.expressions import Compare, Expression, Truth, Where
+from nsr.program.folds import Fold
+from nsr.program.numbers import Numbers
 from nsr.program.program import Evidence, Program, checked_names
-from nsr.program.reading import Numbers, Reading, formulas, rational_of, units
+from nsr.program.reading import Reading, units
 from nsr.tasks import Rows
 
-Readings = Iterable[tuple[int, Callable[[], Reading]]]
 SHOWN = 5
 """How many contradicting rows a refusal shows."""
 LARGEST = 40
 """A formula of more nodes than this explains nothing and is no reading."""
-CLOSE, EQUAL = 0.1, 1e-9
-"""How near a number must be to the model's, which is soft, and to the data's, in parts of its size where above 1."""
+WORTH = 0.005
+"""Where labels may be wrong, the share of rows that a further comparison must explain to be taken up."""
+ROUND = 0.05
+"""How far the weights of an arm may be from whole numbers where no answers are given to judge by."""
 
 
 class UnreadableError(ValueError):
@@ -42,26 +44,22 @@ class UnreadableError(ValueError):
 
 @overload
 def harden(
-    module: NSR | Piecewise, *, names: Sequence[str] | None = ..., data: Rows | Tensor | None = ..., errors: float = ...
+    module: NSR | Piecewise, *, names: Sequence[str] | None = ..., data: Any = ..., errors: float = ...
 ) -> Program: ...
 
 
 @overload
-def harden(module: Recurrent, *, data: Rows | Tensor | None = ..., errors: float = ...) -> Fold: ...
+def harden(module: Recurrent, *, data: Any = ..., errors: float = ...) -> Fold: ...
 
 
 @overload
 def harden(
-    module: nn.Module, *, names: Sequence[str] | None = ..., data: Rows | Tensor | None = ..., errors: float = ...
+    module: nn.Module, *, names: Sequence[str] | None = ..., data: Any = ..., errors: float = ...
 ) -> Program | Fold: ...
 
 
 def harden(
-    module: nn.Module,
-    *,
-    names: Sequence[str] | None = None,
-    data: Rows | Tensor | None = None,
-    errors: float = 0.0,
+    module: nn.Module, *, names: Sequence[str] | None = None, data: Any = None, errors: float = 0.0
 ) -> Program | Fold:
     """Read a trained module: the program it stands for, or ``UnreadableError`` with the reason and the rows.
 
@@ -71,194 +69,206 @@ def harden(
     Args:
         module: An ``NSR``, a ``Piecewise`` whose gate is one, or a recurrent module around one, which gives a ``Fold``.
         names: Of the inputs; x1, x2 and so on by default.
-        data: Rows with their answers, or rows alone (rows, inputs). By default integers of [-10, 9] over lambda.
+        data: ``Rows``, a pair of rows and their answers, or rows alone. By default whole numbers over lambda, as far
+            as the module's answers can change.
         errors: Which share of the rows may contradict the program, as where labels are sometimes wrong.
     """
     register = module.gate if isinstance(module, Piecewise | Recurrent) else module
     if not isinstance(module, NSR | Piecewise | Recurrent) or not isinstance(register, NSR):
         raise UnreadableError(f"only what an NSR decides can be read, and {module!r} has none", None, (), ())
+    if not all(parameter.isfinite().all() for parameter in module.parameters()):
+        raise UnreadableError(f"{module!r} holds weights that are NaN or infinite", None, (), ())
     if not 0 <= errors < 0.5:
         raise ValueError(f"errors must be a share from 0 to below 0.5, got {errors}")
-    x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
-    if isinstance(module, Recurrent):
-        return read_loop(module, register, x, y, errors)
-    names = checked_names(names, module.inputs)
-    slack = 0.05 / register.scale if x is None else math.inf
-    x = _probing_rows(register) if x is None else x
-    if x.dim() != 2 or x.shape[-1] != module.inputs or len(x) == 0:
-        raise ValueError(f"data must be (rows, {module.inputs}) with at least one row, got {tuple(x.shape)}")
-    if not x.isfinite().all():
-        raise ValueError("data must be finite, got NaN or infinity")
+    x, y = _taken(data)
     with torch.no_grad():
-        module, numbers = copy.deepcopy(module).double(), Numbers(x, names, slack)
-        answers = None if y is None else y.double().numpy()
+        if isinstance(module, Recurrent):
+            from nsr.program.loops import read_loop
+
+            return read_loop(copy.deepcopy(module).double(), x, y, errors)
+        names = checked_names(names, module.inputs)
+        if x is not None and x.shape[-1] != module.inputs:
+            raise ValueError(f"data must be (rows, {module.inputs}), got {tuple(x.shape)}")
+        slack = 0.05 / register.scale if x is None else None
+        numbers = Numbers(_probing_rows(register) if x is None else x, names)
+        module = copy.deepcopy(module).double()
         read: Callable[..., Program] = _register if isinstance(module, NSR) else _piecewise
-        return read(module, x, numbers, answers, errors)
+        return read(module, numbers, y, errors, slack)
 
 
-def _register(module: NSR, x: Tensor, numbers: Numbers, y: np.ndarray | None, errors: float) -> Program:
-    z = module.logit(x).numpy()
+def _taken(data: Any) -> tuple[Tensor | None, np.ndarray | None]:
+    """Rows and answers, or a refusal in a sentence."""
+    if data is None:
+        return None, None
+    if isinstance(data, tuple) and len(data) == 2:
+        data = Rows.of(*(torch.as_tensor(np.asarray(part)) for part in data))
+    x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
+    x = x if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
+    if x.dim() != 2 or 0 in x.shape or (y is not None and y.dim() != 1):
+        raise ValueError(
+            f"data must be (rows, inputs) with at least one row, and one answer for each, got {tuple(x.shape)}"
+        )
+    if x.is_complex() or not x.isfinite().all():
+        raise ValueError("data must be real and finite, got complex numbers, NaN or infinity")
+    if not x.is_floating_point() and x.numel() and x.to(torch.int64).abs().max() > 2**62:
+        raise ValueError("whole numbers in the data must lie within 2^62, where a register subtracts them exactly")
+    return x, None if y is None else y.double().numpy()
+
+
+def _register(module: NSR, numbers: Numbers, y: np.ndarray | None, errors: float, slack: float | None) -> Program:
+    if y is not None and not np.isin(y, (0, 1)).all():
+        raise ValueError(f"the answers for a register must be 0 or 1, got {y[~np.isin(y, (0, 1))][0]:g}")
+
+    def ask(x: Tensor) -> np.ndarray:
+        return np.asarray(module.logit(x).numpy() > 0)
+
+    z = module.logit(numbers.x).numpy()
     soft = z > 0
+    rows = reading.Rows(numbers, soft, np.ones(len(soft), dtype=bool), ask, slack)
+    truth = soft if y is None else y > 0.5
     search = _Search(
         numbers,
-        soft,
-        None if y is None else y > 0.5,
-        errors,
-        agree=lambda said, other, _: said == other,
-        margin=lambda _: float(np.abs(z).min()),
+        truth,
+        by_model=y is None,
+        errors=errors,
+        holds=lambda program: numbers.of(program) == truth,
+        evidence=lambda program, holds, told: Evidence(
+            rows=len(soft),
+            with_model=float((numbers.of(program) == soft).mean()),
+            with_data=None if y is None else float(holds.mean()),
+            margin=float(np.abs(z).min()),
+            dropped=_dropped(module, numbers.names, told),
+            unseen=told.unseen,
+        ),
     )
-    everywhere = np.ones(len(soft), dtype=bool)
-    return search.first(module, formulas(module, numbers, soft, everywhere), lambda formula: formula)
+    return search.best(reading.readings(module, rows), lambda formula: formula)
 
 
-def _piecewise(module: Piecewise, x: Tensor, numbers: Numbers, y: np.ndarray | None, errors: float) -> Program:
+def _piecewise(
+    module: Piecewise, numbers: Numbers, y: np.ndarray | None, errors: float, slack: float | None
+) -> Program:
     gate: Any = module.gate
-    chosen, soft = gate.logit(x).numpy() > 0, module(x).numpy()
-    arms = [_arm(module.arms, at, numbers, chosen if at == 0 else ~chosen, y) for at in (0, 1)]
+
+    def ask(x: Tensor) -> np.ndarray:
+        return np.asarray(gate.logit(x).numpy() > 0)
+
+    chosen, x = ask(numbers.x), numbers.x.double().numpy()
+    arms = [read_arm(module.arms, at, numbers, chosen if at == 0 else ~chosen, y) for at in (0, 1)]
     first, second = (numbers.of(Program(arm, numbers.names)) for arm in arms)
+    soft, sides = module(numbers.x).numpy(), module.arms(numbers.x).numpy()
+    size = np.abs(x).sum(-1)
+    if y is None:  # the model with its gate decided is what there is to judge by, and its weights need not be whole
+        truth, tolerance = np.where(chosen, sides[:, 0], sides[:, 1]), ROUND * (1 + size)
+    else:
+        whole = not numbers.x.is_floating_point() and np.array_equal(y, np.rint(y))
+        resolution = torch.finfo(numbers.x.dtype).eps if numbers.x.is_floating_point() else np.finfo(np.float64).eps
+        truth, tolerance = y, np.zeros(len(y)) if whole else 16 * resolution * (size + np.abs(y))
+
+    def holds(program: Program) -> np.ndarray:
+        return np.asarray(np.abs(numbers.of(program) - truth) <= tolerance)
+
     search = _Search(
         numbers,
-        soft,
-        y,
-        errors,
-        agree=lambda said, other, near: np.abs(said - other) <= near * np.maximum(1, np.abs(other)),
-        margin=lambda said: float(np.abs(said - soft).max()),
+        truth,
+        by_model=y is None,
+        errors=errors,
+        holds=holds,
+        evidence=lambda program, held, told: Evidence(
+            rows=len(soft),
+            with_model=float((np.abs(numbers.of(program) - soft) <= ROUND * (1 + size)).mean()),
+            with_data=None if y is None else float(held.mean()),
+            distance=float(np.abs(numbers.of(program) - soft).max()),
+            dropped=_dropped(gate, numbers.names, told),
+            unseen=told.unseen,
+        ),
     )
+    matters = first != second
     meet = Reading(Truth(True), Truth(True), frozenset(), ())  # where both arms are one, nothing is decided
-    readings: Readings = [(0, lambda: meet)]
-    if (first != second).any():
-        readings = formulas(gate, numbers, chosen, first != second)
-    return search.first(gate, readings, lambda formula: Where(formula, *arms))
+    found: Iterable[tuple[int, Callable[[], Reading]]] = [(0, lambda: meet)]
+    if matters.any():
+        found = reading.readings(gate, reading.Rows(numbers, chosen, matters, ask, slack))
+    return search.best(found, lambda formula: Where(formula, *arms))
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The first of some readings that holds on the rows."""
+    """The best of some readings by how they hold on the rows."""
 
     numbers: Numbers
-    soft: np.ndarray
-    """What the module says."""
-    data: np.ndarray | None
-    """What the data say."""
+    truth: np.ndarray
+    by_model: bool
+    """Whether the truth is what the model says, for want of answers in the data."""
     errors: float
-    agree: Callable[[np.ndarray, np.ndarray, float], np.ndarray]
-    margin: Callable[[np.ndarray], float]
+    holds: Callable[[Program], np.ndarray]
+    evidence: Callable[[Program, np.ndarray, Reading], Evidence]
 
-    def first(self, register: NSR, readings: Readings, whole: Callable[[Expression], Expression]) -> Program:
-        """The program of the first reading that few enough rows contradict, or a refusal with the nearest."""
-        nearest: tuple[float, Program, np.ndarray] | None = None
-        for wrong, read in readings:
-            if nearest and self.data is None and wrong > self.errors * len(self.soft):
-                continue  # it cannot say what the model says
-            reading = read()
-            for formula in dict.fromkeys((reading.rounded, reading.formula)):
+    def best(
+        self,
+        found: Iterable[tuple[int, Callable[[], Reading]]],
+        whole: Callable[[Expression], Expression],
+    ) -> Program:
+        """The first that holds on every row; else, where errors are allowed for, the one that explains most.
+
+        A comparison more must then be worth its place. A refusal names the nearest.
+        """
+        rows = len(self.truth)
+        kept: list[tuple[float, int, Program, np.ndarray]] = []
+        for count, (_, read) in enumerate(found):
+            told = read()
+            for formula in dict.fromkeys((told.rounded, told.formula)):
                 if formula.size > LARGEST:
                     continue
                 program = Program(whole(formula), self.numbers.names)
-                said = self.numbers.of(program)
-                with_model = self.agree(said, self.soft, CLOSE)
-                with_data = None if self.data is None else self.agree(said, self.data, EQUAL)
-                holds = with_model if with_data is None else with_data
-                evidence = Evidence(
-                    rows=len(said),
-                    with_model=float(with_model.mean()),
-                    with_data=None if with_data is None else float(with_data.mean()),
-                    margin=self.margin(said),
-                    dropped=_dropped(register, self.numbers.names, reading),
-                    unseen=reading.unseen,
-                )
-                program = Program(program.expression, program.names, evidence)
-                if holds.mean() >= 1 - self.errors:
+                holds = self.holds(program)
+                program = Program(program.expression, program.names, self.evidence(program, holds, told))
+                wrong = int((~holds).sum())
+                if wrong == 0:
                     return program
-                if nearest is None or holds.mean() > nearest[0]:
-                    nearest = float(holds.mean()), program, holds
-        assert nearest is not None, "the constant formula is always among the readings"
-        raise self.refusal(nearest[1], np.flatnonzero(~nearest[2]))
+                kept.append((wrong + count * max(1.0, WORTH * rows), wrong, program, holds))
+        allowed = [entry for entry in kept if entry[1] <= self.errors * rows]
+        if allowed:
+            return min(allowed, key=lambda entry: entry[:2])[2]
+        nearest = min(kept, key=lambda entry: entry[:2])
+        raise self.refusal(nearest[2], np.flatnonzero(~nearest[3]))
 
     def refusal(self, nearest: Program, wrong: np.ndarray) -> UnreadableError:
         """Why there is no program, with some of the rows that contradict the nearest one."""
-        truth, say = (self.soft, "the model says") if self.data is None else (self.data, "the data say")
-        reason = f"no exact reading: {nearest} is the nearest, and {len(wrong)} of {len(truth)} rows contradict it"
-        shown = []
-        for at in wrong[:SHOWN]:
-            values = ", ".join(f"{n} = {v:g}" for n, v in zip(self.numbers.names, self.numbers.x[at], strict=True))
-            shown.append(f"row {at}: {values}; {say} {truth[at]}")
+        reason = f"no exact reading: {nearest} is the nearest, and {len(wrong)} of {len(self.truth)} rows contradict it"
+        if self.numbers.unit not in (None, 1) and any(isinstance(n, Compare) for n in nearest.expression.walk()):
+            scale = self.numbers.unit.denominator if self.numbers.unit else 1
+            reason += f"; floats round sums of decimals, so perhaps as whole numbers, each times {scale}"
+        say = "the model says" if self.by_model else "the data say"
+        shown = [f"row {at}: {self.numbers.told(int(at))}; {say} {self.truth[at]!s}" for at in wrong[:SHOWN]]
         return UnreadableError(reason, nearest, [int(at) for at in wrong], shown)
 
 
-def read_loop(module: Recurrent, gate: NSR, x: Tensor | None, y: Tensor | None, errors: float) -> Fold:
-    """The loop that a recurrent module stands for: its gate is read on the pairs that it meets in the lists."""
-    x = torch.randint(-10, 10, (500, 5), generator=torch.Generator().manual_seed(0)) if x is None else x
-    if x.dim() != 2 or 0 in x.shape:
-        raise ValueError(f"data must be (lists, length) with at least one number in each, got {tuple(x.shape)}")
-    with torch.no_grad():
-        soft = copy.deepcopy(module).double()(x).numpy()
-        if isinstance(module, RecurrentMinimum):
-            state, pairs = x[:, 0], []
-            for item in x[:, 1:].unbind(1):
-                pairs.append(torch.stack([state, item], dim=-1))
-                state = torch.where(gate.logit(pairs[-1]) > 0, state, item)
-        else:
-            pairs = [torch.stack([x[:, 0], item], dim=-1) for item in x[:, 1:].unbind(1)]
-    met = torch.unique(torch.cat(pairs), dim=0) if pairs else None
-    if isinstance(module, RecurrentMinimum):
-        best = Variable("best")
-        formula = harden(gate, names=(best.name, ITEM.name), data=met).expression
-        fold = Fold(best.name, FIRST, Where(formula, best, ITEM))
-    else:
-        count = Variable("count")
-        formula = harden(gate, names=(FIRST.name, ITEM.name), data=met).expression
-        fold = Fold(count.name, Constant(0), Where(formula, count + 1, count))
-    said = np.asarray(fold(x), dtype=np.float64)
-    with_model = np.abs(said - soft) <= CLOSE * np.maximum(1, np.abs(soft))
-    with_data = None if y is None else said == y.double().numpy()
-    holds = with_model if with_data is None else with_data
-    if holds.mean() < 1 - errors:
-        wrong = np.flatnonzero(~holds)
-        truth = soft if y is None else y.numpy()
-        reason = f"no exact reading: {len(wrong)} of {len(said)} lists contradict the nearest loop"
-        shown = [f"list {at}: {x[at].tolist()} should give {truth[at]:g}, not {said[at]:g}" for at in wrong[:SHOWN]]
-        raise UnreadableError(reason, None, [int(at) for at in wrong], [*str(fold).splitlines(), *shown])
-    evidence = Evidence(
-        rows=len(said),
-        with_model=float(with_model.mean()),
-        with_data=None if with_data is None else float(with_data.mean()),
-        margin=float(np.abs(said - soft).max()),
-    )
-    return replace(fold, evidence=evidence)
-
-
-def _dropped(register: NSR, names: tuple[str, ...], reading: Reading) -> tuple[str, ...]:
+def _dropped(register: NSR, names: tuple[str, ...], told: Reading) -> tuple[str, ...]:
     """The pairs that units compare and the formula does not."""
     operands = (*names, "0")
     pairs = dict.fromkeys((unit.first, unit.second) for unit in units(register))
-    return tuple(f"{operands[i]} with {operands[j]}" for i, j in pairs if (i, j) not in reading.used)
-
-
-def _arm(arms: NAU, at: int, numbers: Numbers, chosen: np.ndarray, y: np.ndarray | None) -> Expression:
-    """An arm with whole weights, and the simplest constant that the rows which take it allow."""
-    weights = arms.weight[at].round().int().tolist()
-    learned = rational_of(float(arms.bias[at])) if arms.bias is not None else Fraction(0)
-    low, high = learned - Fraction(1, 20), learned + Fraction(1, 20)
-    if y is not None and chosen.any():
-        middle = rational_of(float(np.median((y - numbers.x @ np.array(weights))[chosen])))
-        slack = rational_of(EQUAL * max(1.0, float(np.abs(y).max())))
-        low, high = middle - slack, middle + slack
-    terms: list[tuple[Fraction, Expression]] = [
-        (Fraction(weight), Variable(name)) for weight, name in zip(weights, numbers.names, strict=True)
-    ]
-    return total(terms, simplest(low, high, min(max(learned, low), high)))
+    return tuple(f"{operands[i]} with {operands[j]}" for i, j in pairs if (i, j) not in told.used)
 
 
 def _probing_rows(register: NSR, count: int = 2_000) -> Tensor:
-    """Rows to ask a register about: integers of [-10, 9] over lambda, and around each constant that it has learned."""
+    """Rows to ask a register about: whole numbers of [-10, 9] over lambda; with constants, as far as bits change."""
     generator = torch.Generator().manual_seed(0)
     rows = torch.randint(-10, 10, (count, register.inputs), generator=generator).double() / register.scale
+    if not register.constants:
+        return rows
+    own = [unit for unit in units(register) if unit.influence > 0]
+    phases = {}  # a constant of 37.5 is asked about at 36.5, 37.5 and 38.5: nearer numbers lambda does not tell apart
+    for pair in dict.fromkeys((unit.first, unit.second) for unit in own):
+        past = [unit.threshold * register.scale % 1 for unit in own if (unit.first, unit.second) == pair]
+        phases[pair] = past[0] / register.scale if max(past) - min(past) < 0.01 else 0.0
+    for (first, second), phase in sorted(phases.items(), key=lambda pair: -pair[0][1]):
+        rows[:, first] += phase + (0.0 if second == register.inputs else float(rows[0, second] % (1 / register.scale)))
+    far = max((abs(unit.threshold) for unit in own), default=0.0) * register.scale
+    selected = (register.v1.softmax(0) - register.v2.softmax(0)).abs().amax(0)
+    reach = min(math.ceil(far + 12 / max(float(selected.min()), 0.01)), 2_000)  # beyond, no bit changes any more
     parts = [rows]
-    for unit in units(register) if register.constants else ():
-        some = rows[: count // 5].clone()
-        steps = (torch.arange(len(some)) % 21 - 10) / register.scale
-        base = 0.0 if unit.second == register.inputs else some[:, unit.second]
-        some[:, unit.first] = base + unit.threshold + steps
+    for (first, second), phase in phases.items():
+        steps = torch.arange(-reach, reach + 1) / register.scale
+        some = rows[torch.arange(len(steps)) % len(rows)].clone()
+        some[:, first] = phase + steps + (0.0 if second == register.inputs else some[:, second])
         parts.append(some)
     return torch.cat(parts)

@@ -7,6 +7,9 @@ from nsr.nn.shapes import Float, Real
 from nsr.program.evaluation import on_floats
 from nsr.program.program import Program
 
+SURE = 1e4
+"""A logit whose sigmoid is 1, in every dtype."""
+
 
 class Hardened(nn.Module):
     """What a program says of rows, behind the interface of the module it was read from.
@@ -18,6 +21,16 @@ class Hardened(nn.Module):
     def __init__(self, program: Program) -> None:
         super().__init__()
         self.program = program
+
+    @property
+    def inputs(self) -> int:
+        """How many numbers a row has."""
+        return len(self.program.names)
+
+    def logit(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
+        """A logit so large that its sigmoid is 0 or 1: for a formula in the place of a register."""
+        answer: Tensor = self(x)[..., 0]
+        return (2 * answer - 1) * SURE
 
     def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*answers"]:
         """The exact answer; NaN where the program needs a number that is NaN, as a register answers it."""

@@ -21,15 +21,12 @@ MOST_TERMS, MOST_COVERS = 3, 20_000
 """Up to so many terms and choices the smallest cover is searched for; beyond, the best next term is taken."""
 
 
-def smallest_formula(
-    table: Mapping[Pattern, bool], sides: Sequence[Sides], expected: Mapping[Pattern, bool]
-) -> Expression:
-    """The formula of fewest comparisons that fits the table; among equals, the one nearest to ``expected``.
+def smallest_formula(table: Mapping[Pattern, bool], sides: Sequence[Sides]) -> Expression:
+    """The formula of fewest comparisons that fits the table.
 
     Args:
         table: What is known.
         sides: What is compared at each position of a pattern.
-        expected: What is guessed of the patterns that the table does not know.
     """
     answers = list(table.values())
     if all(answers) or not any(answers):
@@ -37,7 +34,6 @@ def smallest_formula(
     patterns = list(itertools.product((-1, 0, 1), repeat=len(sides)))
     true = np.array([table.get(pattern) is True for pattern in patterns])
     false = np.array([table.get(pattern) is False for pattern in patterns])
-    guess = np.array([table.get(pattern, expected.get(pattern, False)) for pattern in patterns])
     terms = list(itertools.product(range(len(LITERALS)), repeat=len(sides)))
     holds = np.array([[name is None or sign in SIGNS[name] for sign in (-1, 0, 1)] for name in LITERALS])
     covered = np.ones((1, 1), dtype=bool)
@@ -48,26 +44,21 @@ def smallest_formula(
     cost = np.array([sum(literal > 0 for literal in term) for term in terms])
 
     found = []
-    for kind, wanted, unwanted, hoped in ((Or, true, false, guess), (And, false, true, ~guess)):
-        chosen = _cover(covered, cost, wanted, unwanted, hoped)
-        union = covered[chosen].any(0)
+    for negated, wanted, unwanted in ((False, true, false), (True, false, true)):
+        chosen = _cover(covered, cost, wanted, unwanted)
         parts = [_term(terms[index], sides) for index in chosen]
-        formula = parts[0] if len(parts) == 1 else Or(*parts)
-        formula = formula if kind is Or else Not(formula)
-        found.append((cost[chosen].sum(), int((union != hoped).sum()), formula.simplified()))
-    return min(found, key=lambda candidate: (candidate[0], candidate[1], str(candidate[2])))[2]
+        formula: Expression = Or(*parts)
+        found.append((cost[chosen].sum(), (Not(formula) if negated else formula).simplified()))
+    return min(found, key=lambda candidate: (candidate[0], candidate[1].size, str(candidate[1])))[1]
 
 
-def _cover(
-    covered: np.ndarray, cost: np.ndarray, wanted: np.ndarray, unwanted: np.ndarray, hoped: np.ndarray
-) -> list[int]:
+def _cover(covered: np.ndarray, cost: np.ndarray, wanted: np.ndarray, unwanted: np.ndarray) -> list[int]:
     """Terms that together hold of all wanted patterns and of no unwanted one, at least cost."""
     valid = ~(covered & unwanted).any(1) & (covered & wanted).any(1)
-    strays = (covered & ~hoped & ~wanted).sum(1)
     best: dict[bytes, int] = {}
-    for index in sorted(np.flatnonzero(valid), key=lambda index: (cost[index], strays[index], index)):
+    for index in sorted(np.flatnonzero(valid), key=lambda index: (cost[index], index)):
         best.setdefault((covered[index] & wanted).tobytes(), int(index))
-    candidates = sorted(best.values(), key=lambda index: (cost[index], strays[index], index))
+    candidates = sorted(best.values(), key=lambda index: (cost[index], index))
     for count in range(1, MOST_TERMS + 1):
         fitting = [
             list(chosen)
@@ -75,7 +66,7 @@ def _cover(
             if not (wanted & ~covered[list(chosen)].any(0)).any()
         ]
         if fitting:
-            return min(fitting, key=lambda chosen: (cost[chosen].sum(), strays[chosen].sum(), chosen))
+            return min(fitting, key=lambda chosen: (cost[chosen].sum(), chosen))
         if len(candidates) ** (count + 1) > MOST_COVERS:
             break
     chosen: list[int] = []

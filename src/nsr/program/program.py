@@ -24,12 +24,14 @@ class Evidence:
     """Share of the rows on which the program says what the model says."""
     with_data: float | None
     """Share of the rows on which the program says what the data say; None where no answers were given."""
-    margin: float
-    """For a formula the smallest size of the logit on a row, for a number the largest distance of the model from it."""
+    margin: float | None = None
+    """For a formula: the smallest size of the model's logit on a row."""
+    distance: float | None = None
+    """For a number: the largest distance of the model from the program on a row."""
     dropped: tuple[str, ...] = ()
     """What the model has and the program does not need."""
     unseen: tuple[str, ...] = ()
-    """Cases that no row shows, where the program says what the weights say."""
+    """Cases that no row shows. Of them the program says what the model does there, if that makes it no larger."""
 
 
 @dataclass(frozen=True, eq=False)

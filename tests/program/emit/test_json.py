@@ -260,3 +260,10 @@ def test_names_stay_data():
     assert load(emit(program, "json")).names == nasty
     assert emit(program, "json").isascii()
     assert load(emit(Program(Truth(True)), "json")) == Truth(True)
+
+
+@pytest.mark.usefixtures("unchecked")
+@pytest.mark.parametrize("given", [None, {}, 3])
+def test_what_is_no_text_is_refused(given):
+    with pytest.raises(InputError, match=f"^a program must be a text, got {type(given).__name__}$"):
+        load(given)

@@ -60,6 +60,8 @@ def _number(value: Fraction) -> int | str:
 
 def load(text: str | bytes) -> Program:
     """The program that a JSON text holds, or an InputError that says what is wrong with the text."""
+    if not isinstance(text, str | bytes):
+        raise InputError(f"a program must be a text, got {type(text).__name__}")
     try:
         written = _within(text.decode("utf-8") if isinstance(text, bytes) else text)
         data = json.loads(

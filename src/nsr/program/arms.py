@@ -1,0 +1,44 @@
+"""Reading an arm of a piecewise function: whole weights, and the constant that the rows leave."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from nsr.nn import NAU
+from nsr.program.constants import simplest
+from nsr.program.expressions import Expression, Variable, total
+from nsr.program.numbers import Numbers, rational_of
+
+MARGIN = Fraction(1, 50)
+"""How far a learned constant may be from the one that is read where no answers are given."""
+
+
+def read_arm(arms: NAU, at: int, numbers: Numbers, chosen: np.ndarray, y: np.ndarray | None) -> Expression:
+    """The sum that an arm computes on the rows where it is chosen: ``y`` less its terms is its constant."""
+    weights = arms.weight[at].clamp(-1, 1).round().int().numpy()
+    learned = rational_of(float(arms.bias[at])) if arms.bias is not None else Fraction(0)
+    if y is None or not chosen.any():
+        constant = simplest(learned - MARGIN, learned + MARGIN, learned)
+    else:
+        constant = _left_over(numbers, weights, chosen, y)
+    terms: list[tuple[Fraction, Expression]] = [
+        (Fraction(int(weight)), Variable(name)) for weight, name in zip(weights, numbers.names, strict=True)
+    ]
+    return total(terms, constant)
+
+
+def _left_over(numbers: Numbers, weights: np.ndarray, chosen: np.ndarray, y: np.ndarray) -> Fraction:
+    """The simplest number that most of the rows leave: exactly where all are whole, else within their rounding."""
+    x = numbers.x.numpy()[chosen]
+    if not numbers.x.is_floating_point() and np.array_equal(y, np.rint(y)):
+        values, counts = np.unique(y[chosen].astype(np.int64) - x @ weights, return_counts=True)
+        return Fraction(int(values[counts.argmax()]))
+    rest = y[chosen] - x.astype(np.float64) @ weights
+    size = np.abs(x).astype(np.float64).sum(-1) + np.abs(y[chosen])
+    slack = 16 * np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps * size
+    middle = float(np.median(rest))
+    near = np.abs(rest - middle) <= slack
+    if not near.any():
+        return rational_of(middle)
+    low, high = float((rest - slack)[near].max()), float((rest + slack)[near].min())
+    return simplest(rational_of(min(low, middle)), rational_of(max(high, middle)), rational_of(middle))
