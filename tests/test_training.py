@@ -1,12 +1,13 @@
 import dataclasses
 import math
 
+import numpy as np
 import pytest
 import torch
 
-from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Recipe, fit
+from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
 from nsr.ensemble import compiled_step
-from nsr.tasks import COMPARISONS, Rows, all_pairs
+from nsr.tasks import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.training import Objective, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}
@@ -88,7 +89,7 @@ def test_folded_gradients_agree_to_rounding(inputs, loss):
     nsr = NSR(inputs, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     gradients = []
     for data in (rows, folded):
-        value = Objective(nsr, loss)(data.x.double(), data.weight, data.y)
+        value = Objective(nsr, loss)(data.weight, data.x.double(), data.y)
         gradients.append(torch.autograd.grad(value, list(nsr.parameters())))
     for plain, short in zip(*gradients, strict=True):
         torch.testing.assert_close(plain, short, rtol=1e-11, atol=1e-14)
@@ -276,3 +277,52 @@ def test_bad_recipes_are_refused_in_a_sentence(changes, text):
     with pytest.raises(ValueError) as refusal:
         dataclasses.replace(PAPER, **changes)
     assert str(refusal.value) == text
+
+
+# Numbers, rows for each member, sparsity
+
+
+def piecewise(generator: torch.Generator) -> Piecewise:
+    return Piecewise(NSR(2, generator=generator), generator=generator)
+
+
+def test_members_with_rows_of_their_own_are_their_seeds_trained_alone():
+    rows = [function_of_all_pairs("abs", np.random.default_rng(seed)) for seed in range(3)]
+    rows = [Rows.of(each.x + seed, each.y) for seed, each in enumerate(rows)]
+    recipe = dataclasses.replace(SHORT, sparsity=0.5)
+    block = Ensemble(piecewise, range(3))
+    fit(block, Rows.each(rows), recipe)
+    for seed in range(3):
+        alone = piecewise(torch.Generator().manual_seed(seed))
+        fit(alone, rows[seed], recipe)
+        assert torch.equal(weights(block.member(seed)), weights(alone))
+
+
+def test_numbers_are_right_within_the_tolerance():
+    module = piecewise(torch.Generator().manual_seed(0))
+    rows = function_of_all_pairs("abs", np.random.default_rng(0))
+    with torch.no_grad():
+        expected = ((module(rows.x) - rows.y).abs() <= 3).double().mean()
+    recipe = dataclasses.replace(SHORT, epochs=1, tolerance=3.0, learning_rate=1e-12)
+    assert fit(module, rows, recipe).accuracy[-1].item() == pytest.approx(expected.item(), abs=1e-6)
+
+
+def test_sparsity_draws_weights_to_whole_numbers_late_and_leaves_the_rest_alone():
+    rows = function_of_all_pairs("abs", np.random.default_rng(0))
+    results = {}
+    for sparsity in (0.0, 1e4):
+        module = piecewise(torch.Generator().manual_seed(1))
+        fit(module, rows, dataclasses.replace(SHORT, sparsity=sparsity))
+        results[sparsity] = module
+    assert torch.equal(results[1e4].arms.weight, results[1e4].arms.weight.round())
+    assert not torch.equal(results[0.0].arms.weight, results[0.0].arms.weight.round())
+    assert not torch.equal(results[1e4].gate.v1, results[1e4].gate.v1.round())
+
+
+def test_settings_that_came_later_are_no_part_of_the_identity_of_old_results():
+    assert set(PAPER.settings()) == {"name", "loss", "epochs", "learning_rate", "check_every", "patience"}
+    assert dataclasses.replace(PAPER, sparsity=0.3).settings()["sparsity"] == 0.3
+    with pytest.raises(ValueError, match=r"^sparsity must be finite and not negative, got -1$"):
+        dataclasses.replace(PAPER, sparsity=-1)
+    with pytest.raises(ValueError, match=r"^members must have rows of one shape, got \[\(400, 2\), \(2, 2\)\]$"):
+        Rows.each([all_pairs(">"), Rows.of(torch.zeros(2, 2), torch.zeros(2))])

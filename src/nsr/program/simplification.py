@@ -1,4 +1,4 @@
-"""The canonical form of a program: equal in exact arithmetic, and the same for equal rules.
+"""The canonical form of a program: equal in exact arithmetic, and one for rules that these steps make equal.
 
 Sums are flat and in order; comparisons have their variables on the side where they are positive, the first of them
 on the left; negations are pushed into the comparisons; formulas are flat, in order and without repetition. With
