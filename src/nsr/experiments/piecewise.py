@@ -79,5 +79,5 @@ EXPERIMENT = Experiment(
     },
     run=run_cell,
     published=TABLE_2,
-    profiles=PROFILES | {"quick": Profile(name="quick", seeds=10, epochs=20_000)},
+    profiles=PROFILES | {"quick": Profile(name="quick", seeds=10, epochs=10_000)},
 )
