@@ -27,7 +27,8 @@ WORDS: Mapping[str, str] = {
         "x1 > x2 and x4 - x3 elsewhere. x1 and x2 are all pairs of integers from -10 to 9 in training and neighbours "
         "around a random number of each magnitude in the tests; x3 to x5 are drawn from -100 to 100. An answer within "
         "0.1 is right. Under recipe exact a model that can be read is replaced by the program that was read; read "
-        "counts the seeds whose program is the function itself. The paper stops at 3^13."
+        "counts the seeds whose program is the function itself. The paper stops at 3^13; beyond 2^53, near 3^33, the "
+        "float64 sums of soft models round."
     ),
     "redundancy": (
         "The accuracy of =, != and f with 1 to 15 redundant units, averaged over all magnitudes of the tests before: "
@@ -113,10 +114,12 @@ def redundancy_table(experiment: Experiment, summaries: Sequence[Summary]) -> li
     for recipe in experiment.recipes:
         shown = [summary for summary in summaries if summary.recipe == recipe]
         body = [
-            (f"{s.cell.redundancy} units", [(s.metrics[task], None) for task in redundancy.TASKS])  # type: ignore[attr-defined]
+            (str(s.cell.redundancy), [(s.metrics[task], None) for task in redundancy.TASKS])  # type: ignore[attr-defined]
             for s in shown
         ]
-        tables.append({"title": f"Recipe {recipe}", "head": redundancy.TASKS, "body": body, "foot": []})
+        tables.append(
+            {"title": f"Recipe {recipe}", "corner": "units", "head": redundancy.TASKS, "body": body, "foot": []}
+        )
     return [table for table in tables if table["body"]]
 
 
@@ -132,7 +135,8 @@ def _table(title: str, rows: Sequence[str], columns: Mapping[str, Summary | None
         return number, summary.seeds, wilson(number, summary.seeds)
 
     return {
-        "title": title,
+        "title": f"{title}: ours, and below it the paper's",
+        "corner": "",
         "head": list(columns),
         "body": body,
         "foot": [

@@ -44,5 +44,5 @@ def redundancy_charts(experiment: Experiment, summaries: Sequence[Summary]) -> C
         yield (
             f"redundancy-{recipe}",
             f"Recipe {recipe}, {shown[0].seeds} seeds: mean over all magnitudes, 95 % of the mean shaded",
-            sized(bands + lines),
+            sized(lines + bands),
         )
