@@ -1,0 +1,133 @@
+"""Shortest paths as a program: Bellman-Ford with the message and the fold that were read from a model (Section 4.6)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nsr.program.evaluation import evaluate
+from nsr.program.expressions import Compare, Expression, Variable, Where
+from nsr.program.folds import FIRST, ITEM, Fold
+from nsr.refusals import InputError
+from nsr.tasks.graphs import Graph
+
+DISTANCE, WEIGHT, BEST = Variable("distance"), Variable("weight"), Variable("best")
+SUM = (DISTANCE + WEIGHT).simplified()
+MINIMUM = Fold("best", FIRST, Where(Compare(">", BEST, ITEM), ITEM, BEST))
+
+
+class NegativeCycleError(InputError):
+    """A graph with a cycle of negative weight has no shortest paths. ``cycle`` are its nodes, each once."""
+
+    def __init__(self, cycle: list[int]) -> None:
+        walk = " -> ".join(map(str, [*cycle, cycle[0]]))
+        super().__init__(f"there are no shortest paths: {walk} is a cycle of negative weight")
+        self.cycle = cycle
+
+
+@dataclass(frozen=True)
+class Paths:
+    """One round: a node folds its distance and its messages. Rounds go on until nothing changes.
+
+    Args:
+        fold: What a node makes of its own distance and then of each message.
+        message: What goes along an edge, of ``distance`` and ``weight``.
+    """
+
+    fold: Fold = MINIMUM
+    message: Expression = SUM
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", self.message.simplified())
+
+    def __call__(self, graph: Any, source: int = 0) -> np.ndarray:
+        """The distance of every node from the source as float64; infinite where there is no path.
+
+        Args:
+            graph: A ``Graph`` or what ``Graph.of`` takes: a sparse matrix, a networkx graph, edges.
+            source: The node from which distances are measured.
+        """
+        graph = Graph.of(graph)
+        if not 0 <= source < graph.nodes:
+            raise InputError(f"source must be a node from 0 to {graph.nodes - 1}, got {source}")
+        if (self.fold, self.message) != (MINIMUM, SUM):
+            return self._any_fold(graph, source)
+        return _minimum(graph, source)
+
+    def _any_fold(self, graph: Graph, source: int) -> np.ndarray:
+        """Whatever the fold is: node by node, as the tree says."""
+        distances = np.full(graph.nodes, np.inf)
+        distances[source] = 0
+        order = np.argsort(graph.edges[1], kind="stable")
+        for _ in range(graph.nodes):
+            values = {DISTANCE.name: distances[graph.edges[0]], WEIGHT.name: graph.weights.astype(np.float64)}
+            messages = evaluate(self.message, values)
+            inbox: dict[int, list[float]] = {node: [distances[node]] for node in range(graph.nodes)}
+            for at in order:
+                inbox[int(graph.edges[1, at])].append(float(messages[at]))
+            new = np.array([self.fold(inbox[node]) for node in range(graph.nodes)])
+            if np.array_equal(new, distances):
+                break
+            distances = new
+        return distances
+
+    def __str__(self) -> str:
+        return f"message = {self.message}\n{self.fold}"
+
+
+def _minimum(graph: Graph, source: int) -> np.ndarray:
+    """Sums and minima of whole arrays: a round costs as much as there are edges."""
+    order = np.argsort(graph.edges[1], kind="stable")
+    sources, targets = graph.edges[0, order], graph.edges[1, order]
+    weights = graph.weights[order].astype(np.float64)
+    reached, starts = np.unique(targets, return_index=True)
+    distances = np.full(graph.nodes, np.inf)
+    distances[source] = 0.0
+    negative = bool((weights < 0).any())
+    before = np.full(graph.nodes, -1) if negative else None
+    for number in range(1, graph.nodes + 1):
+        messages = distances[sources] + weights
+        least = np.minimum.reduceat(messages, starts) if len(starts) else messages
+        better = least < distances[reached]
+        if not better.any():
+            return distances
+        if before is not None:
+            _note(before, sources, messages, targets, starts, least, better, reached)
+            if number & (number - 1) == 0 or number == graph.nodes:
+                cycle = _cycle(before)
+                if cycle:
+                    raise NegativeCycleError(cycle)
+        distances[reached[better]] = least[better]
+    return distances
+
+
+def _note(
+    before: np.ndarray,
+    sources: np.ndarray,
+    messages: np.ndarray,
+    targets: np.ndarray,
+    starts: np.ndarray,
+    least: np.ndarray,
+    better: np.ndarray,
+    reached: np.ndarray,
+) -> None:
+    """Write down from which node each better distance came."""
+    sizes = np.diff([*starts, len(targets)])
+    winners = np.flatnonzero(messages == np.repeat(np.where(better, least, np.nan), sizes))
+    before[targets[winners[::-1]]] = sources[winners[::-1]]
+    assert (before[reached[better]] >= 0).all()
+
+
+def _cycle(before: np.ndarray) -> list[int]:
+    """The nodes of a cycle of predecessors in the order of its edges, or nothing."""
+    jump = np.where(before < 0, np.arange(len(before)), before)
+    for _ in range(int(np.ceil(np.log2(len(before) + 1)))):
+        jump = jump[jump]
+    on = np.unique(jump)
+    on = on[before[on] >= 0]  # where a walk back never ends, it ends on a cycle
+    if not len(on):
+        return []
+    cycle = [int(on[0])]
+    while int(before[cycle[-1]]) != cycle[0]:
+        cycle.append(int(before[cycle[-1]]))
+    return cycle[::-1]

@@ -1,0 +1,105 @@
+"""Weighted graphs as lists of edges, and the paper's random ones (Section 4.6)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from nsr.refusals import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Directed edges with weights. An undirected edge is two.
+
+    ``edges`` is (2, edges): from the nodes of the first row to those of the second.
+    """
+
+    nodes: int
+    edges: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, graph: Any, *, nodes: int | None = None, weight: str = "weight") -> "Graph":
+        """A graph from a scipy sparse matrix, a networkx graph, or edges as rows (from, to, weight).
+
+        Args:
+            graph: What to take. Zeros that a sparse matrix stores are edges; parallel edges of a COO matrix stay.
+            nodes: How many nodes there are; by default as many as the edges name, or as the graph has.
+            weight: The attribute of a networkx edge that holds its weight; an edge without it weighs 1.
+        """
+        if isinstance(graph, Graph):
+            return graph
+        if hasattr(graph, "tocoo"):
+            matrix = graph.tocoo()
+            if matrix.shape[0] != matrix.shape[1]:
+                raise InputError(f"a matrix of distances must be square, got shape {matrix.shape}")
+            return cls._checked(matrix.shape[0], matrix.row, matrix.col, matrix.data)
+        if hasattr(graph, "number_of_nodes"):
+            names = list(graph.nodes)
+            index = {name: at for at, name in enumerate(names)}
+            rows = [(index[a], index[b], w) for a, b, w in graph.edges(data=weight, default=1)]
+            rows += [] if graph.is_directed() else [(b, a, w) for a, b, w in rows if a != b]
+            return cls._from_rows(rows, len(names))
+        return cls._from_rows(graph, nodes)
+
+    @classmethod
+    def _from_rows(cls, rows: Iterable[Sequence[Any]], nodes: int | None) -> "Graph":
+        rows = list(rows)
+        if any(len(row) != 3 for row in rows):
+            raise InputError("an edge must be (from, to, weight)")
+        columns = [np.array([row[at] for row in rows]) for at in range(3)] if rows else [np.zeros(0, int)] * 3
+        if nodes is None:
+            nodes = int(max((int(columns[at].max()) for at in (0, 1) if len(rows)), default=-1)) + 1
+        return cls._checked(nodes, *columns)
+
+    @classmethod
+    def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
+        for ends in (sources, targets):
+            if ends.dtype.kind not in "iu":
+                raise InputError(f"a node must be a whole number, got {ends.tolist()[0]!r}")
+            outside = ends[(ends < 0) | (ends >= nodes)]
+            if len(outside):
+                raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
+        if weights.dtype.kind not in "iufb":
+            raise InputError(f"a weight must be a number, got {weights.tolist()[0]!r}")
+        bad = np.flatnonzero(~np.isfinite(weights.astype(np.float64)))
+        if len(bad):
+            at = bad[0]
+            raise InputError(f"a weight must be finite, got {weights[at]} from {sources[at]} to {targets[at]}")
+        return cls(nodes, np.stack([sources, targets]).astype(np.int64), weights)
+
+    def __len__(self) -> int:
+        return int(self.edges.shape[1])
+
+
+def union(graphs: Sequence[Graph]) -> Graph:
+    """Several graphs as one, the nodes of each after those of the one before."""
+    shifts = np.cumsum([0, *(graph.nodes for graph in graphs[:-1])])
+    edges = [graph.edges + shift for graph, shift in zip(graphs, shifts, strict=True)]
+    return Graph(
+        sum(graph.nodes for graph in graphs),
+        np.concatenate(edges, axis=1),
+        np.concatenate([graph.weights for graph in graphs]),
+    )
+
+
+def random_graph(generator: np.random.Generator, *, nodes: int = 10, largest: int = 10) -> Graph:
+    """The paper's graphs: a random spanning tree, and every other edge with probability 1 / (2 nodes).
+
+    Undirected, with whole weights from 1 to ``largest``. The further edges are drawn by their number, so that it costs
+    no more than there are edges.
+    """
+    order = generator.permutation(nodes)
+    parents = [int(generator.integers(0, at)) for at in range(1, nodes)]
+    chosen = {(min(pair), max(pair)) for at, up in enumerate(parents, 1) for pair in [(int(order[at]), int(order[up]))]}
+    further = int(generator.binomial(nodes * (nodes - 1) // 2, 1 / (2 * nodes)))
+    drawn: set[tuple[int, int]] = set()
+    while len(drawn) < further:
+        a, b = (int(value) for value in generator.integers(0, nodes, 2))
+        if a != b:
+            drawn.add((min(a, b), max(a, b)))
+    pairs = np.array(sorted(chosen | drawn), dtype=np.int64).reshape(-1, 2)
+    weights = generator.integers(1, largest + 1, len(pairs))
+    return Graph(nodes, np.concatenate([pairs, pairs[:, ::-1]]).T.copy(), np.concatenate([weights, weights]))
