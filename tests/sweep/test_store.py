@@ -21,7 +21,7 @@ def block(item: Item, accuracy: float = 1.0) -> list[Record]:
     return [
         Record(
             "comparisons",
-            1,
+            EXPERIMENT.revision,
             item.cell,
             item.recipe,
             "smoke",
