@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup reproduce test lint bench
+.PHONY: setup reproduce test programs lint bench
 
 setup: .venv/ready
 
@@ -16,6 +16,9 @@ reproduce: setup
 
 test: setup lint
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term
+
+programs: setup
+	NSR_PROGRAMS=2000 $(BIN)/python -m pytest --numprocesses 2 tests/program/emit
 
 lint: setup
 	$(BIN)/ruff check .

@@ -20,10 +20,10 @@ def test_the_grid_is_table_2():
     assert TABLE_2[PiecewiseCell("mlp", "abs")]["3^4"] == 0.57
 
 
-@pytest.mark.parametrize(("function", "epochs"), [("abs", 1_000), ("f", 2_500)])
+@pytest.mark.parametrize(("function", "epochs"), [("abs", 800), ("f", 2_000)])
 def test_recipe_exact_is_right_at_every_magnitude_and_reads_as_the_function(function, epochs):
     recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=epochs)
-    for metrics in run_cell(PiecewiseCell("nsr", function), recipe, range(2)):
+    for metrics in run_cell(PiecewiseCell("nsr", function), recipe, [0]):
         assert list(metrics) == ["train", *(f"3^{power}" for power in POWERS), "read", "epochs"]
         assert all(metrics[name] == 1 for name in metrics if name != "epochs")
 
@@ -36,7 +36,7 @@ def test_a_gate_that_cannot_be_read_stays_soft():
 
 
 def test_a_seed_has_the_same_record_in_any_block():
-    recipe = dataclasses.replace(PAPER, epochs=60, sparsity=0.3)
+    recipe = dataclasses.replace(PAPER, epochs=30, sparsity=0.3)
     cell = PiecewiseCell("nsr", "f")
-    whole = run_cell(cell, recipe, range(4))
-    assert run_cell(cell, recipe, [3, 1]) == [whole[3], whole[1]]
+    whole = run_cell(cell, recipe, range(3))
+    assert run_cell(cell, recipe, [2]) == [whole[2]]
