@@ -8,7 +8,7 @@ from jaxtyping import config, install_import_hook
 
 install_import_hook("nsr", "beartype.beartype")
 
-settings.register_profile("nsr", deadline=None, max_examples=60, derandomize=True)
+settings.register_profile("nsr", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("nsr")
 
 
