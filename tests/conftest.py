@@ -1,4 +1,4 @@
-"""Shapes and types of every annotated function of nsr are checked while the tests run."""
+"""Shapes and types of every annotated function around tensors are checked while the tests run."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,8 @@ import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
-install_import_hook("nsr", "beartype.beartype")
+SHAPED = ["nsr.nn", "nsr.ensemble", "nsr.training", "nsr.tasks", "nsr.experiments", "nsr.program.hardened"]
+install_import_hook(SHAPED, "beartype.beartype")  # where there are tensors; elsewhere mypy has to do
 
 settings.register_profile("nsr", deadline=None, max_examples=30, derandomize=True)
 settings.load_profile("nsr")
