@@ -9,7 +9,7 @@ from torch import nn
 
 from nsr.ensemble import Ensemble
 from nsr.experiments.measure import X1, X2, accuracy, accuracy_of_each, read_each
-from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid
+from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
 from nsr.nn import MLP, NSR
 from nsr.program import Compare, Program
 from nsr.tasks import COMPARISONS, all_pairs, pairs_around
@@ -61,25 +61,19 @@ def _right_at_1000_digits(program: Program | None, comparison: str, seed: int) -
     return all(program([n, m]) == COMPARISONS[comparison](n, m) for m in (n - 1, n, n + 1))
 
 
-def _row(train: float, *magnitudes: float) -> Metrics:
-    """A row of Table 1: training accuracy, then 10^2, 10^3 and so on; the last value stands to 10^13."""
-    filled = magnitudes + magnitudes[-1:] * (12 - len(magnitudes))
-    return {"train": train} | {f"10^{power}": value for power, value in enumerate(filled, start=2)}
-
-
 TABLE_1: Mapping[Cell, Metrics] = {
-    ComparisonCell("mlp", ">"): _row(1.0, 1.0, 0.96, 0.71, 0.49, 0.48),
-    ComparisonCell("mlp", "<"): _row(1.0, 1.0, 0.93, 0.70, 0.49, 0.48),
-    ComparisonCell("mlp", ">="): _row(1.0, 1.0, 0.94, 0.71, 0.49, 0.48),
-    ComparisonCell("mlp", "<="): _row(1.0, 1.0, 0.94, 0.68, 0.49, 0.48),
-    ComparisonCell("mlp", "="): _row(0.95, 0.5),
-    ComparisonCell("mlp", "!="): _row(0.95, 0.5),
-    ComparisonCell("nsr", ">"): _row(1.0, 1.0),
-    ComparisonCell("nsr", "<"): _row(1.0, 1.0),
-    ComparisonCell("nsr", ">="): _row(1.0, 1.0),
-    ComparisonCell("nsr", "<="): _row(1.0, 1.0),
-    ComparisonCell("nsr", "="): _row(0.99, 0.93),
-    ComparisonCell("nsr", "!="): _row(0.99, 0.92),
+    ComparisonCell("mlp", ">"): printed_row(10, 1.0, 1.0, 0.96, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<"): printed_row(10, 1.0, 1.0, 0.93, 0.70, 0.49, 0.48),
+    ComparisonCell("mlp", ">="): printed_row(10, 1.0, 1.0, 0.94, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<="): printed_row(10, 1.0, 1.0, 0.94, 0.68, 0.49, 0.48),
+    ComparisonCell("mlp", "="): printed_row(10, 0.95, 0.5),
+    ComparisonCell("mlp", "!="): printed_row(10, 0.95, 0.5),
+    ComparisonCell("nsr", ">"): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "<"): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", ">="): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "<="): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "="): printed_row(10, 0.99, 0.93),
+    ComparisonCell("nsr", "!="): printed_row(10, 0.99, 0.92),
 }
 
 EXPERIMENT = Experiment(

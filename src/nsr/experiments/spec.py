@@ -94,3 +94,9 @@ def canonical_json(value: Any) -> str:
 def grid(kind: Callable[..., Cell], **axes: Sequence[Any]) -> tuple[Cell, ...]:
     """Every combination of the axes as a cell, the last axis running fastest."""
     return tuple(kind(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values()))
+
+
+def printed_row(base: int, train: float, *magnitudes: float) -> Metrics:
+    """A row of the paper's tables: training accuracy, then base^2, base^3 and so on; the last one stands to base^13."""
+    filled = magnitudes + magnitudes[-1:] * (12 - len(magnitudes))
+    return {"train": train} | {f"{base}^{power}": value for power, value in enumerate(filled, start=2)}

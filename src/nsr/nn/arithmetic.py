@@ -12,9 +12,10 @@ from nsr.nn.shapes import Float, Real
 
 
 class NAU(nn.Module):
-    """A linear map whose weights live in [-1, 1] and are drawn to -1, 0 and 1 by ``sparsity``.
+    """A linear map whose weights live in [-1, 1] and are drawn to -1, 0 and 1.
 
-    ``fit`` keeps the weights inside ``bounds`` after every step; a loop of your own calls ``clamp_``.
+    ``fit`` keeps the weights inside ``bounds`` after every step and draws them as its recipe's ``sparsity`` says; a
+    loop of your own calls ``clamp_`` and adds ``sparsity`` to its loss.
 
     Args:
         inputs: How many numbers a row has.

@@ -29,13 +29,11 @@ def read_arm(arms: NAU, at: int, numbers: Numbers, chosen: np.ndarray, y: np.nda
 
 def _left_over(numbers: Numbers, weights: np.ndarray, chosen: np.ndarray, y: np.ndarray) -> Fraction:
     """The simplest number that most of the rows leave: exactly where all are whole, else within their rounding."""
-    x = numbers.x.numpy()[chosen]
-    if not numbers.x.is_floating_point() and np.array_equal(y, np.rint(y)):
-        values, counts = np.unique(y[chosen].astype(np.int64) - x @ weights, return_counts=True)
-        return Fraction(int(values[counts.argmax()]))
+    slack, x = numbers.rounding(y)[chosen], numbers.x.numpy()[chosen]
+    if not slack.any():
+        values, counts = np.unique(y[chosen].astype(x.dtype) - x @ weights.astype(x.dtype), return_counts=True)
+        return Fraction(values[counts.argmax()].item())
     rest = y[chosen] - x.astype(np.float64) @ weights
-    size = np.abs(x).astype(np.float64).sum(-1) + np.abs(y[chosen])
-    slack = 16 * np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps * size
     middle = float(np.median(rest))
     near = np.abs(rest - middle) <= slack
     if not near.any():

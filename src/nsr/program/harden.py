@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -12,13 +12,12 @@ from torch import Tensor, nn
 
 from nsr.nn import NSR, Piecewise
 from nsr.nn.recurrent import Recurrent
-from nsr.program import reading
 from nsr.program.arms import read_arm
 from nsr.program.expressions import Compare, Expression, Truth, Where
 from nsr.program.folds import Fold
 from nsr.program.numbers import Numbers
 from nsr.program.program import Evidence, Program, checked_names
-from nsr.program.reading import Reading, units
+from nsr.program.reading import Observed, Reading, pairs, readings, units
 from nsr.tasks import Rows
 
 SHOWN = 5
@@ -124,24 +123,24 @@ def _register(module: NSR, numbers: Numbers, y: np.ndarray | None, errors: float
 
     z = module.logit(numbers.x).numpy()
     soft = z > 0
-    rows = reading.Rows(numbers, soft, np.ones(len(soft), dtype=bool), ask, slack)
+    rows = Observed(numbers, soft, np.ones(len(soft), dtype=bool), ask, slack)
     truth = soft if y is None else y > 0.5
     search = _Search(
         numbers,
         truth,
         by_model=y is None,
         errors=errors,
-        holds=lambda program: numbers.of(program) == truth,
-        evidence=lambda program, holds, told: Evidence(
+        holds=lambda said: said == truth,
+        evidence=lambda said, told: Evidence(
             rows=len(soft),
-            with_model=float((numbers.of(program) == soft).mean()),
-            with_data=None if y is None else float(holds.mean()),
+            with_model=float((said == soft).mean()),
+            with_data=None if y is None else float((said == truth).mean()),
             margin=float(np.abs(z).min()),
             dropped=_dropped(module, numbers.names, told),
             unseen=told.unseen,
         ),
     )
-    return search.best(reading.readings(module, rows), lambda formula: formula)
+    return search.best(readings(module, rows), lambda formula: formula)
 
 
 def _piecewise(
@@ -152,20 +151,18 @@ def _piecewise(
     def ask(x: Tensor) -> np.ndarray:
         return np.asarray(gate.logit(x).numpy() > 0)
 
-    chosen, x = ask(numbers.x), numbers.x.double().numpy()
+    chosen = ask(numbers.x)
     arms = [read_arm(module.arms, at, numbers, chosen if at == 0 else ~chosen, y) for at in (0, 1)]
     first, second = (numbers.of(Program(arm, numbers.names)) for arm in arms)
     soft, sides = module(numbers.x).numpy(), module.arms(numbers.x).numpy()
-    size = np.abs(x).sum(-1)
+    near = ROUND * (1 + numbers.size)
     if y is None:  # the model with its gate decided is what there is to judge by, and its weights need not be whole
-        truth, tolerance = np.where(chosen, sides[:, 0], sides[:, 1]), ROUND * (1 + size)
+        truth, tolerance = np.where(chosen, sides[:, 0], sides[:, 1]), near
     else:
-        whole = not numbers.x.is_floating_point() and np.array_equal(y, np.rint(y))
-        resolution = torch.finfo(numbers.x.dtype).eps if numbers.x.is_floating_point() else np.finfo(np.float64).eps
-        truth, tolerance = y, np.zeros(len(y)) if whole else 16 * resolution * (size + np.abs(y))
+        truth, tolerance = y, numbers.rounding(y)
 
-    def holds(program: Program) -> np.ndarray:
-        return np.asarray(np.abs(numbers.of(program) - truth) <= tolerance)
+    def holds(said: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(said - truth) <= tolerance)
 
     search = _Search(
         numbers,
@@ -173,20 +170,19 @@ def _piecewise(
         by_model=y is None,
         errors=errors,
         holds=holds,
-        evidence=lambda program, held, told: Evidence(
+        evidence=lambda said, told: Evidence(
             rows=len(soft),
-            with_model=float((np.abs(numbers.of(program) - soft) <= ROUND * (1 + size)).mean()),
-            with_data=None if y is None else float(held.mean()),
-            distance=float(np.abs(numbers.of(program) - soft).max()),
+            with_model=float((np.abs(said - soft) <= near).mean()),
+            with_data=None if y is None else float(holds(said).mean()),
+            distance=float(np.abs(said - soft).max()),
             dropped=_dropped(gate, numbers.names, told),
             unseen=told.unseen,
         ),
     )
     matters = first != second
-    meet = Reading(Truth(True), Truth(True), frozenset(), ())  # where both arms are one, nothing is decided
-    found: Iterable[tuple[int, Callable[[], Reading]]] = [(0, lambda: meet)]
+    found: Iterable[Reading] = [Reading(Truth(True), Truth(True), frozenset(), ())]  # both arms are one: no decision
     if matters.any():
-        found = reading.readings(gate, reading.Rows(numbers, chosen, matters, ask, slack))
+        found = readings(gate, Observed(numbers, chosen, matters, ask, slack))
     return search.best(found, lambda formula: Where(formula, *arms))
 
 
@@ -199,28 +195,24 @@ class _Search:
     by_model: bool
     """Whether the truth is what the model says, for want of answers in the data."""
     errors: float
-    holds: Callable[[Program], np.ndarray]
-    evidence: Callable[[Program, np.ndarray, Reading], Evidence]
+    holds: Callable[[np.ndarray], np.ndarray]
+    evidence: Callable[[np.ndarray, Reading], Evidence]
 
-    def best(
-        self,
-        found: Iterable[tuple[int, Callable[[], Reading]]],
-        whole: Callable[[Expression], Expression],
-    ) -> Program:
+    def best(self, found: Iterable[Reading], whole: Callable[[Expression], Expression]) -> Program:
         """The first that holds on every row; else, where errors are allowed for, the one that explains most.
 
         A comparison more must then be worth its place. A refusal names the nearest.
         """
         rows = len(self.truth)
         kept: list[tuple[float, int, Program, np.ndarray]] = []
-        for count, (_, read) in enumerate(found):
-            told = read()
+        for count, told in enumerate(found):
             for formula in dict.fromkeys((told.rounded, told.formula)):
                 if formula.size > LARGEST:
                     continue
                 program = Program(whole(formula), self.numbers.names)
-                holds = self.holds(program)
-                program = Program(program.expression, program.names, self.evidence(program, holds, told))
+                said = self.numbers.of(program)
+                holds = self.holds(said)
+                program = replace(program, evidence=self.evidence(said, told))
                 wrong = int((~holds).sum())
                 if wrong == 0:
                     return program
@@ -234,9 +226,9 @@ class _Search:
     def refusal(self, nearest: Program, wrong: np.ndarray) -> UnreadableError:
         """Why there is no program, with some of the rows that contradict the nearest one."""
         reason = f"no exact reading: {nearest} is the nearest, and {len(wrong)} of {len(self.truth)} rows contradict it"
-        if self.numbers.unit not in (None, 1) and any(isinstance(n, Compare) for n in nearest.expression.walk()):
-            scale = self.numbers.unit.denominator if self.numbers.unit else 1
-            reason += f"; floats round sums of decimals, so perhaps as whole numbers, each times {scale}"
+        unit = self.numbers.unit
+        if unit is not None and unit != 1 and any(isinstance(node, Compare) for node in nearest.expression.walk()):
+            reason += f"; floats round sums of decimals, so perhaps as whole numbers, each times {unit.denominator}"
         say = "the model says" if self.by_model else "the data say"
         shown = [f"row {at}: {self.numbers.told(int(at))}; {say} {self.truth[at]!s}" for at in wrong[:SHOWN]]
         return UnreadableError(reason, nearest, [int(at) for at in wrong], shown)
@@ -245,8 +237,7 @@ class _Search:
 def _dropped(register: NSR, names: tuple[str, ...], told: Reading) -> tuple[str, ...]:
     """The pairs that units compare and the formula does not."""
     operands = (*names, "0")
-    pairs = dict.fromkeys((unit.first, unit.second) for unit in units(register))
-    return tuple(f"{operands[i]} with {operands[j]}" for i, j in pairs if (i, j) not in told.used)
+    return tuple(f"{operands[i]} with {operands[j]}" for i, j in pairs(units(register)) if (i, j) not in told.used)
 
 
 def _probing_rows(register: NSR, count: int = 2_000) -> Tensor:
@@ -257,8 +248,8 @@ def _probing_rows(register: NSR, count: int = 2_000) -> Tensor:
         return rows
     own = [unit for unit in units(register) if unit.influence > 0]
     phases = {}  # a constant of 37.5 is asked about at 36.5, 37.5 and 38.5: nearer numbers lambda does not tell apart
-    for pair in dict.fromkeys((unit.first, unit.second) for unit in own):
-        past = [unit.threshold * register.scale % 1 for unit in own if (unit.first, unit.second) == pair]
+    for pair in pairs(own):
+        past = [unit.threshold * register.scale % 1 for unit in own if unit.pair == pair]
         phases[pair] = past[0] / register.scale if max(past) - min(past) < 0.01 else 0.0
     for (first, second), phase in sorted(phases.items(), key=lambda pair: -pair[0][1]):
         rows[:, first] += phase + (0.0 if second == register.inputs else float(rows[0, second] % (1 / register.scale)))

@@ -23,6 +23,11 @@ class Probe:
     second: int
     at: Fraction
 
+    @property
+    def pair(self) -> tuple[int, int]:
+        """What it compares."""
+        return self.first, self.second
+
 
 class Numbers:
     """Rows (rows, inputs) with the names of their columns.
@@ -48,6 +53,18 @@ class Numbers:
     def of(self, program: Program) -> np.ndarray:
         """What a program says of each row."""
         return np.asarray(program(self.x).numpy())
+
+    def rounding(self, y: np.ndarray) -> np.ndarray:
+        """How far a sum of each row's numbers may be from ``y`` by rounding alone: not at all where all are whole."""
+        if not self.x.is_floating_point() and np.array_equal(y, np.rint(y)):
+            return np.zeros(len(self))
+        resolution = torch.finfo(self.x.dtype if self.x.is_floating_point() else torch.float64).eps
+        return np.asarray(16 * resolution * (self.size + np.abs(y)))
+
+    @property
+    def size(self) -> np.ndarray:
+        """The sizes of each row's numbers, added up."""
+        return np.asarray(self.x.double().abs().sum(-1).numpy())
 
     def difference(self, first: int, second: int) -> np.ndarray:
         """Column ``first`` minus column ``second`` in units, where the column after the last one is 0."""

@@ -10,7 +10,6 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
 
 import numpy as np
 import torch
@@ -42,6 +41,16 @@ class Unit:
     threshold: float
     influence: float
 
+    @property
+    def pair(self) -> tuple[int, int]:
+        """What it compares."""
+        return self.first, self.second
+
+
+def pairs(own: Sequence[Unit]) -> list[tuple[int, int]]:
+    """What the units compare, each pair once."""
+    return list(dict.fromkeys(unit.pair for unit in own))
+
 
 def units(register: NSR) -> list[Unit]:
     """What each unit compares, the lower operand first; those that compare nothing are left out."""
@@ -70,7 +79,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Rows:
+class Observed:
     """What a register is read on: numbers, its answers there, and on which rows they matter."""
 
     numbers: Numbers
@@ -81,40 +90,34 @@ class Rows:
     """How far from a learned threshold its constant may be; None: as far as the rows allow."""
 
 
-def readings(register: NSR, rows: Rows) -> Iterator[tuple[int, Callable[[], Reading]]]:
-    """Formulas for what a register does, those of fewest comparisons first, the best of each number.
-
-    Each comes with the number of rows on which it cannot say what the register says, and is only made when called.
-    """
+def readings(register: NSR, rows: Observed) -> Iterator[Reading]:
+    """Formulas for what a register does, those of fewest comparisons first, the best of each number."""
     own = units(register)
     known = _candidates(own, rows, constants=register.constants)
     signs = np.stack([rows.numbers.signs(probe) for probe in known]) if known else np.zeros((0, len(rows.numbers)))
-    weight = {(probe.first, probe.second): 0.0 for probe in known}
-    for unit in own:
-        weight[unit.first, unit.second] = weight.get((unit.first, unit.second), 0.0) + unit.influence
+    weight = {pair: sum(unit.influence for unit in own if unit.pair == pair) for pair in pairs(own)}
     for count in range(min(MOST_COMPARISONS, len(known)) + 1):
         best: tuple[int, float, tuple[int, ...]] = len(rows.numbers) + 1, 0.0, ()
         for chosen in itertools.combinations(range(len(known)), count):
             wrong = _contradictions(signs[list(chosen)], rows)
-            candidate = wrong, -sum(weight[known[at].first, known[at].second] for at in chosen), chosen
+            candidate = wrong, -sum(weight[known[at].pair] for at in chosen), chosen
             best = min(best, candidate)
         some = [known[at] for at in best[2]]
-        yield best[0], partial(_read, register, own, some, signs[list(best[2])], rows)
+        yield _read(register, own, some, signs[list(best[2])], rows)
 
 
-def _candidates(own: Sequence[Unit], rows: Rows, *, constants: bool) -> list[Probe]:
+def _candidates(own: Sequence[Unit], rows: Observed, *, constants: bool) -> list[Probe]:
     """Comparisons that a formula may use: those of the units, or with constants those that tell the answers apart."""
-    pairs = list(dict.fromkeys((unit.first, unit.second) for unit in own))
     if not constants:
-        return [Probe(*pair, Fraction(0)) for pair in pairs][:MOST_PROBES]
+        return [Probe(*pair, Fraction(0)) for pair in pairs(own)][:MOST_PROBES]
     answers = rows.answers[rows.matters]
-    differences = {pair: rows.numbers.difference(*pair)[rows.matters] for pair in pairs}
+    differences = {pair: rows.numbers.difference(*pair)[rows.matters] for pair in pairs(own)}
     found: dict[tuple[tuple[int, int], object], Probe] = {}
     for _ in range(MOST_PROBES // MOST_COMPARISONS):
         codes = np.zeros(len(answers), dtype=np.int64)
         for _ in range(MOST_COMPARISONS):
             splits = {}
-            for pair in pairs:
+            for pair in differences:
                 taken = [value for other, value in found if other == pair]
                 splits[pair] = _best_split(differences[pair], answers, codes, taken)
             pair = min(splits, key=lambda pair: splits[pair][0])
@@ -172,13 +175,13 @@ def _votes(signs: np.ndarray, answers: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.bincount(codes, minlength=patterns), np.bincount(codes[answers], minlength=patterns)
 
 
-def _contradictions(signs: np.ndarray, rows: Rows) -> int:
+def _contradictions(signs: np.ndarray, rows: Observed) -> int:
     """On how many rows no function of these signs can say what is answered."""
     seen, true = _votes(signs[:, rows.matters], rows.answers[rows.matters])
     return int(np.minimum(true, seen - true).sum())
 
 
-def _read(register: NSR, own: Sequence[Unit], some: Sequence[Probe], signs: np.ndarray, rows: Rows) -> Reading:
+def _read(register: NSR, own: Sequence[Unit], some: Sequence[Probe], signs: np.ndarray, rows: Observed) -> Reading:
     """The formula of some comparisons. Of what no row shows, the register says what it would do there."""
     numbers = rows.numbers
     patterns = list(itertools.product((-1, 0, 1), repeat=len(some)))
@@ -194,14 +197,14 @@ def _read(register: NSR, own: Sequence[Unit], some: Sequence[Probe], signs: np.n
     for probe in some:
         rounded = _rounded(rounded, probe, own, rows)
     unseen = tuple(_told(sides, pattern) for pattern in guess if pattern not in table)
-    return Reading(formula, rounded, frozenset((probe.first, probe.second) for probe in some), unseen)
+    return Reading(formula, rounded, frozenset(probe.pair for probe in some), unseen)
 
 
 def _comparisons(formula: Expression) -> int:
     return sum(isinstance(node, Compare) for node in formula.walk())
 
 
-def _imagined(some: Sequence[Probe], rows: Rows, step: float) -> tuple[np.ndarray, np.ndarray]:
+def _imagined(some: Sequence[Probe], rows: Observed, step: float) -> tuple[np.ndarray, np.ndarray]:
     """Rows that show every pattern which can be shown: some real ones, moved to each side of each probe and onto it."""
     x = rows.numbers.x.double()
     base = x[:: max(1, len(x) // 20)][:20]
@@ -217,7 +220,7 @@ def _imagined(some: Sequence[Probe], rows: Rows, step: float) -> tuple[np.ndarra
     return np.stack(signs) if signs else np.zeros((0, len(every))), rows.ask(every[:, :-1])
 
 
-def _rounded(formula: Expression, probe: Probe, own: Sequence[Unit], rows: Rows) -> Expression:
+def _rounded(formula: Expression, probe: Probe, own: Sequence[Unit], rows: Observed) -> Expression:
     """The formula with a simpler constant in its inequalities of one probe, where the rows leave room for it.
 
     On integers ``a > 3``, ``a > 3.7`` and ``a >= 4`` are the same: any number from 3 to 4 will do.
@@ -242,7 +245,7 @@ def _rounded(formula: Expression, probe: Probe, own: Sequence[Unit], rows: Rows)
 
 def _constant(probe: Probe, own: Sequence[Unit], low: Fraction, high: Fraction, slack: float | None) -> Fraction:
     """The simplest number from low to high, near a threshold that was learned if one lies there."""
-    learned = [rational_of(u.threshold) for u in own if (u.first, u.second) == (probe.first, probe.second)]
+    learned = [rational_of(u.threshold) for u in own if u.pair == probe.pair]
     room = (high - low) / 100  # thresholds are learned, and 5.0000002 is 5
     near = next((min(max(t, low), high) for t in learned if low - room <= t <= high + room), None)
     if near is None or slack is None:

@@ -158,8 +158,3 @@ def _meet(condition: Compare, then: Expression, otherwise: Expression) -> bool:
     ratios = {gap_terms[atom] / step_terms[atom] for atom in gap_terms}
     constants = [e.constant if isinstance(e, Linear) else Fraction(0) for e in (gap, step)]
     return len(ratios) == 1 and constants[0] == ratios.pop() * constants[1]
-
-
-def same(one: Expression, other: Expression) -> bool:
-    """Whether two expressions have the same canonical form."""
-    return simplify(one) == simplify(other)

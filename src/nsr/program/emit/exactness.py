@@ -76,6 +76,18 @@ def adds_as_integers(expression: Expression) -> bool:
     return any(reach is not None and reach > FLOAT_INTEGERS for reach in sums)
 
 
+def warn_of_whole_constants(expression: Expression, target: str) -> None:
+    """Warn where a target that keeps whole constants whole answers floats in another way than the program."""
+    if (value := rounded(expression)) is not None:
+        warn_inexact(
+            f"{short(value)} is no float: {target} takes it exactly, and the program takes the nearest to floats"
+        )
+    elif adds_as_integers(expression):
+        warn_inexact(
+            f"constants add up beyond 2^53: {target} adds them exactly, and the program rounds them with floats"
+        )
+
+
 def _constant_reach(node: Expression) -> Fraction | None:
     """How large a number can get that constants alone make up; None where an input is always in it."""
     match node:

@@ -9,7 +9,7 @@ whole: where no float is one of them, or where constants alone add up beyond 2^5
 from fractions import Fraction
 
 from nsr.program import text
-from nsr.program.emit.exactness import adds_as_integers, rounded, short, warn_inexact, written
+from nsr.program.emit.exactness import short, warn_inexact, warn_of_whole_constants, written
 from nsr.program.emit.names import function_name, identifiers, printable
 from nsr.program.emit.writer import ATOM, OR, Writer
 from nsr.program.expressions import Expression, Where
@@ -59,12 +59,8 @@ def _warn(expression: Expression, numpy: bool, integers: bool) -> None:
     beyond = next((value for value in numbers if abs(value) > INT64), None)
     if numpy and beyond is not None:
         warn_inexact(f"{short(beyond)} does not fit int64: numpy takes it as a float or an object")
-    elif not integers and (value := rounded(expression)) is not None:
-        warn_inexact(
-            f"{short(value)} is no float: Python takes it exactly, and the program takes the nearest to floats"
-        )
-    elif not integers and adds_as_integers(expression):
-        warn_inexact("constants add up beyond 2^53: Python adds them exactly, and the program rounds them with floats")
+    elif not integers:
+        warn_of_whole_constants(expression, "Python")
 
 
 class PythonWriter(Writer):

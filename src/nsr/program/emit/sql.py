@@ -17,11 +17,10 @@ from typing import ClassVar
 from nsr.program import text
 from nsr.program.emit.exactness import (
     FLOAT_INTEGERS,
-    adds_as_integers,
     refuse_overflow,
-    rounded,
     short,
     warn_inexact,
+    warn_of_whole_constants,
     written,
 )
 from nsr.program.emit.names import unwritable
@@ -59,12 +58,8 @@ def _warn(expression: Expression, integers: bool) -> None:
     beyond = next((v for v in written(expression) if v.denominator == 1 and abs(v) > INT64), None)
     if beyond is not None:
         warn_inexact(f"{short(beyond)} does not fit int64: SQL takes the nearest float")
-    elif not integers and (value := rounded(expression)) is not None:
-        warn_inexact(
-            f"{short(value)} is no float: SQLite takes it exactly, and the program takes the nearest to floats"
-        )
-    elif not integers and adds_as_integers(expression):
-        warn_inexact("constants add up beyond 2^53: SQLite adds them exactly, and the program rounds them with floats")
+    elif not integers:
+        warn_of_whole_constants(expression, "SQLite")
 
 
 class _Sql(Writer):

@@ -1,5 +1,6 @@
 """Programs as infix text: what the targets python, c, sql and latex have in common."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ CHOICE, OR, AND, COMPARE, SUM, PRODUCT, ATOM = range(7)
 
 
 @dataclass
-class Writer:
+class Writer(ABC):
     """The walk over a canonical tree. Each target says what differs."""
 
     names: Mapping[str, str]
@@ -78,13 +79,13 @@ class Writer:
         """A denominator that a term is divided by."""
         return self.number(Fraction(value))
 
+    @abstractmethod
     def number(self, value: Fraction) -> str:
         """A constant that is not negative."""
-        raise NotImplementedError
 
+    @abstractmethod
     def choice(self, node: Where) -> str:
         """One number or another."""
-        raise NotImplementedError
 
     def bound(self, written: str, own: int, around: int) -> str:
         """The text, in parentheses where it binds less tightly than what is around it."""
