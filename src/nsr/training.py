@@ -27,8 +27,17 @@ from nsr.tasks import Rows
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     """How far the answer y of a comparison, or a number, is from its target, row by row: the paper's loss."""
+    return _difference(module, x, y).abs()
+
+
+def squared_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
+    """The square of that: rows that are far off weigh more."""
+    return _difference(module, x, y).square()
+
+
+def _difference(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
     answer: Tensor = module(x)
-    return ((answer[..., 0] if answer.dim() > y.dim() else answer) - y).abs()
+    return (answer[..., 0] if answer.dim() > y.dim() else answer) - y
 
 
 def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -37,7 +46,7 @@ def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
 
 
 LOSSES: Mapping[str, Callable[[nn.Module, Tensor, Tensor], Tensor]] = MappingProxyType(
-    {"mae": absolute_error, "bce": cross_entropy}
+    {"mae": absolute_error, "mse": squared_error, "bce": cross_entropy}
 )
 
 

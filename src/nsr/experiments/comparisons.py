@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import X1, X2, accuracy, accuracy_of_each, read_each
+from nsr.experiments.measure import X1, X2, Read, accuracy, accuracy_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
 from nsr.nn import MLP, NSR
-from nsr.program import Compare, Program
+from nsr.program import Compare
 from nsr.tasks import COMPARISONS, all_pairs, pairs_around
 from nsr.training import EXACT, PAPER, fit
 
@@ -54,7 +54,7 @@ def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list
     return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
 
 
-def _right_at_1000_digits(program: Program | None, comparison: str, seed: int) -> bool:
+def _right_at_1000_digits(program: Read, comparison: str, seed: int) -> bool:
     if program is None:
         return False
     n = int("".join(map(str, np.random.default_rng((seed, 1000)).integers(1, 10, 1000))))

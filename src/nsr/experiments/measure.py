@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from nsr.ensemble import Ensemble
-from nsr.program import Compare, Program, UnreadableError, Variable, Where, harden
+from nsr.program import Compare, Fold, Program, UnreadableError, Variable, Where, harden
 from nsr.tasks import Rows
 
 X1, X2, X3, X4, X5 = (Variable(f"x{position}") for position in range(1, 6))
@@ -15,6 +15,9 @@ PIECEWISE = {
     "f": Program(Where(Compare(">", X1, X2), X5 + 4, X4 - X3)),
 }
 """The functions of Section 4.3 as programs."""
+
+Read = Program | Fold | None
+"""What a member was read as; None where it cannot be read."""
 
 
 def accuracy(ensemble: Ensemble, rows: Rows) -> Tensor:
@@ -31,25 +34,29 @@ def _share(answer: Tensor, y: Tensor) -> Tensor:
     return ((answer[..., 0] > 0.5) == (y > 0.5)).double().mean(-1)
 
 
-def nearness_of_each(
-    ensemble: Ensemble, tests: Sequence[Rows], tolerance: float, programs: Sequence[Program | None]
-) -> Tensor:
+def nearness_of_each(ensemble: Ensemble, tests: Sequence[Rows], tolerance: float, programs: Sequence[Read]) -> Tensor:
     """Share of its own rows on which each member, or its program where it has one, is within the tolerance."""
-    answer = ensemble.each(torch.stack([test.x for test in tests]))
-    for member, (program, test) in enumerate(zip(programs, tests, strict=True)):
-        if program is not None:
-            answer[member] = program(test.x).to(answer.dtype)
-    return ((answer - torch.stack([test.y for test in tests])).abs() <= tolerance).double().mean(-1)
+    wrong_by = answers_of_each(ensemble, tests, programs) - torch.stack([test.y for test in tests])
+    return (wrong_by.abs() <= tolerance).double().mean(-1)
 
 
-def read_each(ensemble: Ensemble, data: Sequence[Rows]) -> list[Program | None]:
-    """The program that each member stands for on its own rows; None where it cannot be read."""
+def answers_of_each(ensemble: Ensemble, tests: Sequence[Rows], programs: Sequence[Read]) -> Tensor:
+    """(members, rows): what each member, or its program where it has one, says of its own rows."""
+    x = torch.stack([test.x for test in tests])
+    answer = ensemble.each(x)
+    for program in {program for program in programs if program is not None}:
+        own = torch.tensor([other == program for other in programs])
+        answer[own] = program(x[own].flatten(0, 1)).to(answer.dtype).unflatten(0, (-1, x.shape[1]))
+    return answer
+
+
+def read_each(ensemble: Ensemble, data: Sequence[Rows]) -> list[Read]:
+    """The program that each member stands for on its own rows."""
     return [_read(ensemble, seed, rows) for seed, rows in zip(ensemble.seeds, data, strict=True)]
 
 
-def _read(ensemble: Ensemble, seed: int, rows: Rows) -> Program | None:
+def _read(ensemble: Ensemble, seed: int, rows: Rows) -> Read:
     try:
-        read = harden(ensemble.member(seed), data=rows)
+        return harden(ensemble.member(seed), data=rows)
     except UnreadableError:
         return None
-    return read if isinstance(read, Program) else None

@@ -10,7 +10,12 @@ from nsr.program.expressions import Or as Or
 from nsr.program.expressions import Truth as Truth
 from nsr.program.expressions import Variable as Variable
 from nsr.program.expressions import Where as Where
+from nsr.program.folds import FIRST as FIRST
+from nsr.program.folds import ITEM as ITEM
+from nsr.program.folds import Fold as Fold
 from nsr.program.harden import UnreadableError as UnreadableError
 from nsr.program.harden import harden as harden
+from nsr.program.paths import NegativeCycleError as NegativeCycleError
+from nsr.program.paths import Paths as Paths
 from nsr.program.program import Evidence as Evidence
 from nsr.program.program import Program as Program
