@@ -265,7 +265,7 @@ def test_cross_entropy_needs_logits():
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"loss": "mse"}, "loss must be one of mae, bce, got 'mse'"),
+        ({"loss": "rmse"}, "loss must be one of mae, mse, bce, got 'rmse'"),
         ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
         ({"check_every": 0}, "check_every must be a whole number of at least 1, got 0"),
         ({"patience": -1}, "patience must be a whole number of at least 0, got -1"),
@@ -299,6 +299,16 @@ def test_members_with_rows_of_their_own_are_their_seeds_in_any_block_and_trained
         alone = piecewise(torch.Generator().manual_seed(seed))
         fit(alone, rows[seed], recipe)  # rows that are shared are multiplied in another order
         torch.testing.assert_close(weights(block.member(seed)), weights(alone), rtol=1e-3, atol=1e-4)
+
+
+def test_the_squared_error_and_its_gradient_are_the_weighted_ones_of_the_book():
+    line = torch.nn.Linear(1, 1, bias=False, dtype=torch.float64)
+    torch.nn.init.constant_(line.weight, 2.0)
+    x, y, weight = torch.tensor([[1.0], [3.0]]).double(), torch.tensor([5.0, 4.0]).double(), torch.tensor([0.25, 0.75])
+    value = Objective(line, "mse")(weight.double(), x, y)
+    (slope,) = torch.autograd.grad(value, [line.weight])
+    assert value.item() == 0.25 * (2 - 5) ** 2 + 0.75 * (6 - 4) ** 2
+    assert slope.item() == 2 * (0.25 * (2 - 5) * 1 + 0.75 * (6 - 4) * 3)
 
 
 def test_numbers_are_right_within_the_tolerance():

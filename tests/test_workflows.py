@@ -79,7 +79,7 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     [
         (
             {"names": ["comparison"]},
-            "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy; "
+            "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy, recurrent; "
             "did you mean 'comparisons'?",
         ),
         ({"profile": "papre"}, "unknown profile 'papre': choose from smoke, quick, paper; did you mean 'paper'?"),
@@ -102,4 +102,5 @@ def test_wrong_requests_are_refused_before_anything_runs(arguments, text):
 def test_fields_that_an_experiment_has_not():
     with pytest.raises(InputError, match="^no experiment named has cells with comparison$"):
         reproduce(["floats"], only={"comparison": [">"]})
-    assert [experiment.name for experiment in choose([], {"model": ["nsr"]})] == ["comparisons", "piecewise"]
+    named = [experiment.name for experiment in choose([], {"model": ["nsr"]})]
+    assert named == ["comparisons", "piecewise", "recurrent"]

@@ -4,6 +4,7 @@ import copy
 import functools
 import os
 import shutil
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -170,3 +171,19 @@ def has_compiler() -> bool:
 def compiled_step() -> Callable[..., Any]:
     """``adam_step`` through ``torch.compile``, once for the process: a second ensemble of a kind finds it ready."""
     return torch.compile(adam_step, fullgraph=True)
+
+
+def compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
+    """The compiled step when it works on these arguments, and the eager one with a warning when it does not."""
+    state, buffers, own = arguments[2], arguments[3], arguments[-1]
+    for value in (*own, *(value for stacked in (*state, buffers) for value in stacked.values())):
+        torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
+    step = compiled_step()
+    try:
+        with torch._dynamo.config.patch(recompile_limit=1_000, accumulated_recompile_limit=10_000):
+            step(*arguments)
+    except Exception as problem:  # whatever goes wrong in a compiler, the eager step is right
+        reason = str(problem).strip().split("\n")[0]
+        warnings.warn(f"the training step runs eagerly, because compiling it failed: {reason}", stacklevel=4)
+        return adam_step
+    return step

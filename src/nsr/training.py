@@ -3,7 +3,6 @@
 import contextlib
 import math
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
@@ -19,7 +18,7 @@ from nsr.ensemble import (
     adam_corrections,
     adam_step,
     bounds_of,
-    compiled_step,
+    compiled_or_eager,
     has_compiler,
 )
 from nsr.tasks import Rows
@@ -211,13 +210,15 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     state, buffers = _initial_state(ensemble, len(rows))
     corrections = adam_corrections(recipe.learning_rate, recipe.epochs, recipe.sparsity)
     members = len(next(iter(state[0].values())))
-    shared: tuple[Tensor, ...] = (x,)
+    shared: tuple[Tensor, ...] = (weight, x)
     own: tuple[Tensor, ...] = (_padded(y.expand(len(ensemble), len(rows)), members),)
     if x.dim() == 3:  # each member has rows of its own
-        shared, own = (), (_padded(x, members), *own)
+        shared, own = (weight,), (_padded(x, members), *own)
+    if weight.dim() == 2:  # and they weigh differently
+        shared, own = (), (_padded(weight, members), *own)
     answer = ensemble.each if x.dim() == 3 else ensemble
-    first = objective, bounds, state, buffers, corrections[0], (weight, *shared), own
-    step = _compiled_or_eager(*first) if compiled else adam_step
+    first = objective, bounds, state, buffers, corrections[0], shared, own
+    step = compiled_or_eager(*first) if compiled else adam_step
 
     kept = {name: value.clone() for name, value in ensemble.parameters.items()}
     stopped = torch.zeros(len(ensemble), dtype=torch.int64)
@@ -225,7 +226,7 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool) -> Hist
     looks: list[tuple[int, Tensor, Tensor]] = []
 
     for epoch, correction in enumerate(corrections, start=1):
-        state, losses = step(objective, bounds, state, buffers, correction, (weight, *shared), own)
+        state, losses = step(objective, bounds, state, buffers, correction, shared, own)
         if epoch % recipe.check_every and epoch != recipe.epochs:
             continue
         for name, value in state[0].items():
@@ -275,22 +276,6 @@ def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, S
 def _padded(stacked: Tensor, members: int) -> Tensor:
     """``stacked`` with its last entry repeated until there is one for each member."""
     return torch.cat([stacked, stacked[-1:].repeat_interleave(members - len(stacked), 0)])
-
-
-def _compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
-    """The compiled step when it works on these arguments, and the eager one with a warning when it does not."""
-    state, buffers, own = arguments[2], arguments[3], arguments[-1]
-    for value in (*own, *(value for stacked in (*state, buffers) for value in stacked.values())):
-        torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for every number of members
-    step = compiled_step()
-    try:
-        with torch._dynamo.config.patch(recompile_limit=1_000, accumulated_recompile_limit=10_000):
-            step(*arguments)
-    except Exception as problem:  # whatever goes wrong in a compiler, the eager step is right
-        reason = str(problem).strip().split("\n")[0]
-        warnings.warn(f"the training step runs eagerly, because compiling it failed: {reason}", stacklevel=4)
-        return adam_step
-    return step
 
 
 @contextlib.contextmanager

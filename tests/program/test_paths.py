@@ -6,8 +6,8 @@ import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
 from nsr.program import Compare, Variable, Where
-from nsr.program.folds import FIRST, ITEM, Fold
-from nsr.program.paths import BEST, MINIMUM, NegativeCycleError, Paths
+from nsr.program.folds import FIRST, ITEM, MINIMA, Fold
+from nsr.program.paths import NegativeCycleError, Paths
 from nsr.refusals import InputError
 from nsr.tasks.graphs import Graph, random_graph
 
@@ -79,13 +79,14 @@ def test_a_negative_cycle_is_an_error_with_its_nodes():
 
 
 def test_any_other_fold_is_run_as_it_stands():
-    longest = Fold("best", FIRST, Where(Compare("<", BEST, ITEM), ITEM, BEST))
-    slow = Paths(MINIMUM, Variable("weight") + Variable("distance"))
+    best = Variable("best")
+    longest = Fold("best", FIRST, Where(Compare("<", best, ITEM), ITEM, best))
+    slow = Paths(MINIMA[0], Variable("weight") + Variable("distance"))
     graph = random_graph(np.random.default_rng(0), nodes=12)
     assert np.array_equal(slow(graph), SHORTEST(graph))
     assert str(slow).startswith("message = distance + weight\n")
     assert Paths(longest) != SHORTEST
-    assert np.array_equal(Paths(MINIMUM, Variable("distance") + Variable("weight") * 2)(graph), 2 * SHORTEST(graph))
+    assert np.array_equal(Paths(MINIMA[0], Variable("distance") + Variable("weight") * 2)(graph), 2 * SHORTEST(graph))
 
 
 def test_a_source_that_is_no_node_is_refused():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from nsr.experiments import EXPERIMENTS
+from nsr.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.report.charts import CHARTS, status_bit_charts
 from nsr.report.page import write_figures, write_page
 from nsr.report.sections import section
@@ -15,6 +16,7 @@ from nsr.tasks import COMPARISONS
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
+CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12
 
 
 def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
@@ -33,11 +35,14 @@ def records() -> dict[str, list[Record]]:
     table_1 = told | {"1000 digits": 1.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
     table_2 = told | {f"3^{power}": 0.5 for power in range(2, 34)}
     maps = {"epochs": 9.0} | {f"{kind}{comparison}": 1.0 for comparison in COMPARISONS for kind in ("train ", "")}
+    squares = [square(n, k, absolute=absolute) for n in LENGTHS for k in POWERS for absolute in (False, True)]
+    loops = told | {"100,000 elements": 1.0, "100 digits": 1.0} | dict.fromkeys(squares, 0.75)
     return {
         "comparisons": some("comparisons", table_1),
         "floats": some("floats", maps, skip=3),
         "piecewise": some("piecewise", table_2),
         "redundancy": some("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
+        "recurrent": some("recurrent", loops),
     }
 
 
@@ -57,8 +62,37 @@ def test_charts_of_everything(records):
     names = [name for name, _, _ in status_bit_charts()]
     for name, experiment in EXPERIMENTS.items():
         names += [chart for chart, _, _ in CHARTS[name](experiment, summarise(experiment, records[name]))]
-    assert len(names) == len(set(names)) == 2 + 8 + 15 + 4 + 2
+    assert len(names) == len(set(names)) == CHARTS_IN_ALL
     assert all(list(CHARTS[name](e, [])) == [] for name, e in EXPERIMENTS.items())
+
+
+def test_each_square_of_a_recurrent_map_is_its_length_magnitude_and_tolerance():
+    experiment = EXPERIMENTS["recurrent"]
+    metrics = {square(n, k): (n + k) / 100 for n in LENGTHS for k in POWERS}
+    metrics |= {square(n, k, absolute=True): (n - k) / 100 for n in LENGTHS for k in POWERS}
+    summaries = summarise(experiment, some("recurrent", metrics))
+    charts = {name: (title, chart.to_dict()) for name, title, chart in CHARTS["recurrent"](experiment, summaries)}
+    assert list(charts)[:3] == [f"recurrent-paper-mlp-{kind}" for kind in ("minimum", "minimum-absolute", "count")]
+    assert list(charts)[-1] == "recurrent-exact-nsr-count"
+    for kind, sign in (("minimum", 1), ("minimum-absolute", -1), ("count", 1)):
+        title, chart = charts[f"recurrent-exact-nsr-{kind}"]
+        assert ("within 0.1" in title) == (sign == -1)
+        (squares,) = chart["datasets"].values()
+        assert len(squares) == 10 * 13
+        for told in squares:
+            assert told["accuracy"] == pytest.approx((told["length"] + sign * told["magnitude"]) / 100)
+
+
+def test_a_recurrent_table_marks_what_is_missing_and_counts_seeds(records):
+    experiment = EXPERIMENTS["recurrent"]
+    there = [record for record in records["recurrent"] if record.cell != experiment.cells[0]]
+    paper, exact = section(experiment, summarise(experiment, there))["tables"]
+    assert paper["head"] == exact["head"] == ["MLP minimum", "MLP count", "NSR minimum", "NSR count"]
+    assert paper["body"][0] == ("train", [None, *[(1.0, None)] * 3])
+    assert paper["body"][1] == ("5", [None, *[(0.75, None)] * 3])
+    assert [name for name, _ in paper["foot"]] == ["perfect", "read", "100,000 elements", "100 digits"]
+    assert [cell and cell[:2] for cell in paper["foot"][0][1]] == [None, *[(0, 100)] * 3]
+    assert [cell and cell[:2] for cell in paper["foot"][2][1]] == [None, *[(100, 100)] * 3]
 
 
 def test_figures_are_written_as_svg_and_png(tmp_path, records):
@@ -116,7 +150,7 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, 
         browser.close()
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
-    assert charts == drawn == 2 + 8 + 15 + 4 + 2
+    assert charts == drawn == CHARTS_IN_ALL
     assert wide <= width
     assert cut == 0
     assert smallest >= 11

@@ -25,6 +25,22 @@ def test_means_and_perfect_seeds():
     assert summary.published["10^2"] == 0.93
 
 
+def test_a_mean_over_several_metrics_and_what_counts_towards_perfect():
+    experiment = EXPERIMENTS["recurrent"]
+    metrics = {"5 x 3^1": 1.0, "5 x 3^2": 1.0, "5 x 3^2 within 0.1": 0.5, "read": 0.0}
+    metrics |= {"100,000 elements": 0.0, "100 digits": 0.0, "epochs": 9.0}
+    seeds = [metrics | {"5 x 3^2 within 0.1": near} for near in (0.5, 1.0)]
+    (summary,) = summarise(
+        experiment,
+        [
+            Record("recurrent", 1, experiment.cells[0], experiment.recipes["exact"], "paper", i, told, 0.5, 1, "{}")
+            for i, told in enumerate(seeds)
+        ],
+    )
+    assert summary.mean(["5 x 3^1", "5 x 3^2 within 0.1"]) == 0.875
+    assert summary.perfect() == 1  # a seed needs all accuracies, with either tolerance, and nothing else
+
+
 def test_the_largest_profile_is_shown_unless_another_is_asked_for():
     records = [record(0, 1.0), record(0, 0.5, profile="paper"), record(1, 0.5, profile="paper")]
     (largest,) = summarise(EXPERIMENTS["comparisons"], records)

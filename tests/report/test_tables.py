@@ -3,6 +3,7 @@ import io
 from rich.console import Console
 
 from nsr.experiments import EXPERIMENTS
+from nsr.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.report.summaries import summarise
 from nsr.report.tables import beside, tables
 from nsr.sweep.plan import Record
@@ -84,6 +85,31 @@ def test_table_2_and_the_redundancy_curves():
     ]
     assert any(line.split() == ["read", *["1", "of", "1"] * 4] for line in lines)
     assert any(line.split() == ["15", "0.500", "1.000", "0.700"] for line in lines)
+
+
+def test_recurrent_maps_as_a_table_for_each_recipe():
+    recurrent = EXPERIMENTS["recurrent"]
+    metrics = {square(length, power): power / 13 for length in LENGTHS for power in POWERS}
+    metrics |= {square(length, power, absolute=True): length / 50 for length in LENGTHS for power in POWERS}
+    metrics |= {"train": 1.0, "read": 1.0, "100,000 elements": 1.0, "100 digits": 0.0, "epochs": 50_000.0}
+    records = [
+        Record("recurrent", 1, cell, recurrent.recipes[recipe], "paper", 0, metrics, 1.0, 1, "{}")
+        for recipe in recurrent.recipes
+        for cell in recurrent.cells
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    for table in tables(recurrent, summarise(recurrent, records)):
+        console.print(table)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert sum(line.startswith("Recurrent maps: recipe ") for line in lines) == 2
+    assert len([line for line in lines if line]) == 2 * (2 + 12 + 5)
+    assert not any("…" in line for line in lines)
+    assert lines[1].split() == ["length", "MLP", "minimum", "MLP", "count", "NSR", "minimum", "NSR", "count"]
+    assert next(line for line in lines if line.startswith("50 ")).split() == ["50", *["0.538"] * 4]  # 7 / 13, cut
+    assert next(line for line in lines if line.startswith("within 0.1")).split()[2:] == ["0.550"] * 4
+    assert next(line for line in lines if line.startswith("perfect")).split() == ["perfect", *["0", "of", "1"] * 4]
+    assert next(line for line in lines if line.startswith("100,000")).split()[2:] == ["1", "of", "1"] * 4
+    assert next(line for line in lines if line.startswith("100 digits")).split()[2:] == ["0", "of", "1"] * 4
 
 
 def test_only_what_is_perfect_reads_as_one():

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from nsr.ensemble import Ensemble
-from nsr.program import Compare, Fold, Program, UnreadableError, Variable, Where, harden
+from nsr.program import Compare, Fold, Paths, Program, UnreadableError, Variable, Where, harden
 from nsr.tasks import Rows
 
 X1, X2, X3, X4, X5 = (Variable(f"x{position}") for position in range(1, 6))
@@ -16,7 +16,7 @@ PIECEWISE = {
 }
 """The functions of Section 4.3 as programs."""
 
-Read = Program | Fold | None
+Read = Program | Fold | Paths | None
 """What a member was read as; None where it cannot be read."""
 
 
@@ -46,7 +46,7 @@ def answers_of_each(ensemble: Ensemble, tests: Sequence[Rows], programs: Sequenc
     answer = ensemble.each(x)
     for program in {program for program in programs if program is not None}:
         own = torch.tensor([other == program for other in programs])
-        answer[own] = program(x[own].flatten(0, 1)).to(answer.dtype).unflatten(0, (-1, x.shape[1]))
+        answer[own] = torch.as_tensor(program(x[own].flatten(0, 1))).to(answer.dtype).reshape(-1, x.shape[1])
     return answer
 
 

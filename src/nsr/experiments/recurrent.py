@@ -12,7 +12,7 @@ from nsr.ensemble import Ensemble
 from nsr.experiments.measure import Read, answers_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Profile, Recipe, grid
 from nsr.nn import MLP, NSR, Recurrent, RecurrentCount, RecurrentMinimum
-from nsr.program import FIRST, ITEM, Compare, Constant, Fold, Variable, Where
+from nsr.program import FIRST, ITEM, MINIMA, Compare, Constant, Fold, Variable, Where
 from nsr.tasks import LOOPS, Rows, lists_around, random_lists
 from nsr.training import EXACT, PAPER, fit
 
@@ -76,12 +76,12 @@ def square(length: int, power: int, *, absolute: bool = False) -> str:
     return f"{length} x 3^{power}" + (f" within {ABSOLUTE}" if absolute else "")
 
 
-BEST, COUNT = Variable("best"), Variable("count")
+COUNT = Variable("count")
 READ: Mapping[str, Sequence[Fold]] = {
-    "minimum": [Fold("best", FIRST, Where(Compare(symbol, BEST, ITEM), ITEM, BEST)) for symbol in (">", ">=")],
-    "count": [Fold("count", Constant(0), Where(Compare("=", FIRST, ITEM), COUNT + 1, COUNT))],
+    "minimum": MINIMA,
+    "count": (Fold("count", Constant(0), Where(Compare("=", FIRST, ITEM), COUNT + 1, COUNT)),),
 }
-"""The loops that are right. Which of two equal numbers a minimum keeps makes no difference."""
+"""The loops that are right."""
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
+from nsr.nn.message_passing import Inbox as Inbox
 from nsr.nn.message_passing import ShortestPaths as ShortestPaths
 from nsr.nn.piecewise import Piecewise as Piecewise
 from nsr.nn.recurrent import Recurrent as Recurrent

@@ -5,23 +5,29 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
+from nsr.nn.arithmetic import NAU
 from nsr.nn.recurrent import RecurrentMinimum
 from nsr.nn.shapes import Float, Int, Real
 
 
 class ShortestPaths(nn.Module):
-    """Rounds of Bellman-Ford: a node's new distance is a fold of its old one and its messages, distance plus weight.
+    """Rounds of Bellman-Ford: a node's new distance is a fold of its old one and its messages.
 
     Edges are lists, so a round costs as much as there are edges; all nodes fold at once, each its messages in the
     order of its edges. Several graphs are one with several sources.
 
     Args:
         fold: What a node does with the list of its distance and its messages.
+        message: What goes along an edge, learned from the distance of its first node and its weight: a ``NAU(2)``.
+            By default their sum, as in the paper.
     """
 
-    def __init__(self, fold: RecurrentMinimum) -> None:
+    def __init__(self, fold: RecurrentMinimum, message: NAU | None = None) -> None:
         super().__init__()
+        if message is not None and (message.inputs, message.outputs) != (2, 1):
+            raise ValueError(f"message must make one number of two, got {message!r}")
         self.fold = fold
+        self.message = message
 
     def forward(
         self,
@@ -29,7 +35,7 @@ class ShortestPaths(nn.Module):
         weights: Real[Tensor, " edges"],
         start: Float[Tensor, " nodes"],
         *,
-        rounds: int | None = None,
+        rounds: int | Int[Tensor, " nodes"] | None = None,
     ) -> Float[Tensor, " nodes"]:
         """Distances after ``rounds``, by default as many as there are nodes, or until nothing changes.
 
@@ -37,12 +43,14 @@ class ShortestPaths(nn.Module):
             edges: From the first node to the second, each column an edge.
             weights: One for each edge.
             start: 0 at the source and at every other node more than any path can cost.
-            rounds: How many at most.
+            rounds: How many at most, for all nodes or for each, as where graphs of different sizes are one.
         """
+        _check_edges(edges, weights, start)
         order = Ranks(edges, len(start))
         distances = start
-        for _ in range(len(start) if rounds is None else rounds):
-            new = self.round(order, weights, distances)
+        most = torch.as_tensor(len(start) if rounds is None else rounds)
+        for number in range(int(most.max())):
+            new = torch.where(number < most, self.round(order, weights, distances), distances)
             if torch.equal(new, distances):
                 break
             distances = new
@@ -50,7 +58,7 @@ class ShortestPaths(nn.Module):
 
     def round(self, order: "Ranks", weights: Tensor, distances: Tensor) -> Tensor:
         """One round of all nodes at once."""
-        messages = distances[order.sources] + weights[order.positions]
+        messages = self.messages(distances[order.sources], weights[order.positions])
         state = distances
         for at in order.slices:
             targets = order.targets[at]
@@ -58,8 +66,39 @@ class ShortestPaths(nn.Module):
             state = state.index_copy(0, targets, (self.fold.gate(both) * both).sum(-1))
         return state
 
+    def messages(self, distances: Float[Tensor, "*batch"], weights: Real[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
+        """What goes along edges from nodes at these distances."""
+        if self.message is None:
+            return distances + weights
+        both = torch.stack([distances, weights.to(distances.dtype)], dim=-1)
+        message: Tensor = self.message(both)
+        return message[..., 0]
+
     def __repr__(self) -> str:
-        return f"ShortestPaths({self.fold!r})"
+        message = "" if self.message is None else f", message={self.message!r}"
+        return f"ShortestPaths({self.fold!r}{message})"
+
+
+class Inbox(nn.Module):
+    """One node in one round, as a row: what ``fit`` trains with teacher forcing.
+
+    A row is how many messages there are, the node's own distance, and for each message the distance that it comes
+    from and the weight of its edge. What follows after them is ignored.
+    """
+
+    def __init__(self, paths: ShortestPaths) -> None:
+        super().__init__()
+        self.paths = paths
+
+    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
+        """The node's new distance."""
+        x = x.to(torch.promote_types(x.dtype, next(self.parameters()).dtype))
+        arrived = self.paths.messages(x[..., 2::2], x[..., 3::2])
+        new: Tensor = self.paths.fold(torch.cat([x[..., 1:2], arrived], dim=-1), x[..., 0].long() + 1)
+        return new
+
+    def __repr__(self) -> str:
+        return f"Inbox({self.paths!r})"
 
 
 class Ranks:
@@ -80,3 +119,16 @@ class Ranks:
         sizes = torch.bincount(rank).tolist()
         ends = torch.tensor([0, *sizes]).cumsum(0).tolist()
         self.slices = [slice(begin, end) for begin, end in pairwise(ends)]
+
+
+def _check_edges(edges: Tensor, weights: Tensor, start: Tensor) -> None:
+    """Edges lead from node to node and weigh something, or are refused in a sentence."""
+    if weights.shape != edges.shape[1:]:
+        raise ValueError(f"there must be a weight for each of {edges.shape[1]} edges, got {tuple(weights.shape)}")
+    if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < len(start):
+        outside = edges[(edges < 0) | (edges >= len(start))][0]
+        raise ValueError(f"a node must be from 0 to {len(start) - 1}, got {int(outside)}")
+    if not weights.isfinite().all():
+        raise ValueError(f"weights must be finite, got {weights[~weights.isfinite()][0].item()}")
+    if not start.isfinite().all():
+        raise ValueError("start must be finite: give nodes that are not reached yet more than any path can cost")

@@ -12,6 +12,7 @@ from nsr.program.expressions import Variable as Variable
 from nsr.program.expressions import Where as Where
 from nsr.program.folds import FIRST as FIRST
 from nsr.program.folds import ITEM as ITEM
+from nsr.program.folds import MINIMA as MINIMA
 from nsr.program.folds import Fold as Fold
 from nsr.program.harden import UnreadableError as UnreadableError
 from nsr.program.harden import harden as harden

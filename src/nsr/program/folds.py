@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from nsr.program.evaluation import evaluate
-from nsr.program.expressions import Expression, Variable, Where
+from nsr.program.expressions import Compare, Expression, Variable, Where
 from nsr.program.program import Evidence
 
 FIRST, ITEM = Variable("first"), Variable("x")
@@ -85,3 +85,10 @@ class Fold:
         step = self.step
         written = f"{step.then} if {step.condition} else {step.otherwise}" if isinstance(step, Where) else str(step)
         return f"{self.state} = {self.start}\nfor x in rest:\n    {self.state} = {written}"
+
+
+MINIMA = tuple(
+    Fold("best", FIRST, Where(Compare(symbol, Variable("best"), ITEM), ITEM, Variable("best")))
+    for symbol in (">", ">=")
+)
+"""The minimum of a list. Which of two equal numbers it keeps makes no difference."""

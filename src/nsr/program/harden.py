@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from nsr.nn import NSR, Piecewise
-from nsr.nn.recurrent import Recurrent
+from nsr.nn import NSR, Inbox, Piecewise, Recurrent, ShortestPaths
 from nsr.program.arms import read_arm
 from nsr.program.expressions import Compare, Expression, Truth, Where
 from nsr.program.folds import Fold
 from nsr.program.numbers import Numbers
+from nsr.program.paths import Paths
 from nsr.program.program import Evidence, Program, checked_names
 from nsr.program.reading import Observed, Reading, pairs, readings, units
 from nsr.tasks import Rows
@@ -52,28 +52,35 @@ def harden(module: Recurrent, *, data: Any = ..., errors: float = ...) -> Fold: 
 
 
 @overload
+def harden(module: ShortestPaths | Inbox, *, data: Any = ..., errors: float = ...) -> Paths: ...
+
+
+@overload
 def harden(
     module: nn.Module, *, names: Sequence[str] | None = ..., data: Any = ..., errors: float = ...
-) -> Program | Fold: ...
+) -> Program | Fold | Paths: ...
 
 
 def harden(
     module: nn.Module, *, names: Sequence[str] | None = None, data: Any = None, errors: float = 0.0
-) -> Program | Fold:
+) -> Program | Fold | Paths:
     """Read a trained module: the program it stands for, or ``UnreadableError`` with the reason and the rows.
 
     What is compared is read from the weights, how it is compared from what the module does on the data. The program
     is handed out if it says what the data say; where these have no answers, if it says what the module says.
 
     Args:
-        module: An ``NSR``, a ``Piecewise`` whose gate is one, or a recurrent module around one, which gives a ``Fold``.
+        module: An ``NSR``, a ``Piecewise`` whose gate is one, a recurrent module around one, which gives a ``Fold``, or
+            ``ShortestPaths``, which gives ``Paths``; its rows are those of an ``Inbox``.
         names: Of the inputs; x1, x2 and so on by default.
         data: ``Rows``, a pair of rows and their answers, or rows alone. By default whole numbers over lambda, as far
             as the module's answers can change.
         errors: Which share of the rows may contradict the program, as where labels are sometimes wrong.
     """
-    register = module.gate if isinstance(module, Piecewise | Recurrent) else module
-    if not isinstance(module, NSR | Piecewise | Recurrent) or not isinstance(register, NSR):
+    module = module.paths if isinstance(module, Inbox) else module
+    gated = module.fold if isinstance(module, ShortestPaths) else module
+    register = gated.gate if isinstance(gated, Piecewise | Recurrent) else module
+    if not isinstance(module, NSR | Piecewise | Recurrent | ShortestPaths) or not isinstance(register, NSR):
         raise UnreadableError(f"only what an NSR decides can be read, and {module!r} has none", None, (), ())
     if not all(parameter.isfinite().all() for parameter in module.parameters()):
         raise UnreadableError(f"{module!r} holds weights that are NaN or infinite", None, (), ())
@@ -81,10 +88,11 @@ def harden(
         raise ValueError(f"errors must be a share from 0 to below 0.5, got {errors}")
     x, y = _taken(data)
     with torch.no_grad():
-        if isinstance(module, Recurrent):
-            from nsr.program.loops import read_loop
+        if isinstance(module, Recurrent | ShortestPaths):
+            from nsr.program.loops import read_loop, read_paths
 
-            return read_loop(copy.deepcopy(module).double(), x, y, errors)
+            loop = copy.deepcopy(module).double()
+            return read_loop(loop, x, y, errors) if isinstance(loop, Recurrent) else read_paths(loop, x, y, errors)
         names = checked_names(names, module.inputs)
         if x is not None and x.shape[-1] != module.inputs:
             raise ValueError(f"data must be (rows, {module.inputs}), got {tuple(x.shape)}")

@@ -1,33 +1,45 @@
 """Reading a loop: the gate is read on the pairs that it meets in the lists, and the loop is checked on the lists."""
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.nn.recurrent import Recurrent, RecurrentMinimum
-from nsr.program.expressions import Constant, Variable, Where
+from nsr.nn import Recurrent, RecurrentMinimum, ShortestPaths
+from nsr.program.arms import MARGIN
+from nsr.program.constants import simplest
+from nsr.program.expressions import Constant, Expression, Variable, Where, total
 from nsr.program.folds import FIRST, ITEM, Fold
 from nsr.program.harden import SHOWN, UnreadableError, harden
-from nsr.program.program import Evidence
+from nsr.program.numbers import rational_of
+from nsr.program.paths import DISTANCE, SUM, WEIGHT, Paths
+from nsr.program.program import Evidence, Program
+from nsr.tasks import inboxes, random_graph
 
 CLOSE = 0.1
 """How near the loop must be to the model where no answers are given, in parts of its size where above 1."""
 
 
-def read_loop(module: Recurrent, x: Tensor | None, y: np.ndarray | None, errors: float) -> Fold:
+def read_loop(
+    module: Recurrent, x: Tensor | None, y: np.ndarray | None, errors: float, lengths: Tensor | None = None
+) -> Fold:
     """The loop that a recurrent module stands for, or ``UnreadableError`` with lists that contradict the nearest."""
     x = torch.randint(-10, 10, (500, 5), generator=torch.Generator().manual_seed(0)) if x is None else x
-    fold = _nearest(module, x)
-    said, soft = np.asarray(fold(x), dtype=np.float64), module(x).numpy()
+    lengths = torch.full(x.shape[:1], x.shape[1]) if lengths is None else lengths
+    fold = _nearest(module, x, lengths)
+    said, soft = np.asarray(fold(x, lengths), dtype=np.float64), module(x, lengths).numpy()
     with_model = np.abs(said - soft) <= CLOSE * np.maximum(1, np.abs(soft))
     holds = with_model if y is None else said == y
     if holds.mean() < 1 - errors:
         wrong, truth = np.flatnonzero(~holds), soft if y is None else y
         reason = f"no exact reading: {len(wrong)} of {len(said)} lists contradict the nearest loop"
-        shown = [f"list {at}: {x[at].tolist()} should give {truth[at]:g}, not {said[at]:g}" for at in wrong[:SHOWN]]
+        shown = [
+            f"list {at}: {x[at, : lengths[at]].tolist()} should give {truth[at]:g}, not {said[at]:g}"
+            for at in wrong[:SHOWN]
+        ]
         raise UnreadableError(reason, None, [int(at) for at in wrong], [*str(fold).splitlines(), *shown])
     evidence = Evidence(
         rows=len(said),
@@ -38,14 +50,15 @@ def read_loop(module: Recurrent, x: Tensor | None, y: np.ndarray | None, errors:
     return replace(fold, evidence=evidence)
 
 
-def _nearest(module: Recurrent, x: Tensor) -> Fold:
+def _nearest(module: Recurrent, x: Tensor, lengths: Tensor) -> Fold:
     gate: Any = module.gate
     state, pairs = x[:, 0], []
-    for item in x[:, 1:].unbind(1):
-        pairs.append(torch.stack([state, item], dim=-1))
+    for position, item in enumerate(x[:, 1:].unbind(1), start=1):
+        both, there = torch.stack([state, item], dim=-1), position < lengths
+        pairs.append(both[there])
         if isinstance(module, RecurrentMinimum):
-            state = torch.where(gate.logit(pairs[-1]) > 0, state, item)
-    met = torch.unique(torch.cat(pairs), dim=0) if pairs else None
+            state = torch.where((gate.logit(both) > 0) | ~there, state, item)
+    met = torch.unique(torch.cat(pairs), dim=0) if (lengths > 1).any() else None
     if isinstance(module, RecurrentMinimum):
         best = Variable("best")
         formula = harden(gate, names=(best.name, ITEM.name), data=met).expression
@@ -53,3 +66,33 @@ def _nearest(module: Recurrent, x: Tensor) -> Fold:
     count = Variable("count")
     formula = harden(gate, names=(FIRST.name, ITEM.name), data=met).expression
     return Fold(count.name, Constant(0), Where(formula, count + 1, count))
+
+
+def read_paths(module: ShortestPaths, x: Tensor | None, y: np.ndarray | None, errors: float) -> Paths:
+    """The message and the fold of a module for shortest paths, read from inboxes (rows as ``Inbox`` takes them)."""
+    if x is None:
+        generator = np.random.default_rng(0)
+        x = inboxes([random_graph(generator) for _ in range(25)], messages=9).distinct().x
+    if x.shape[-1] < 2 or x.shape[-1] % 2:
+        raise ValueError(f"data must be inboxes: a count, a distance and pairs, got {tuple(x.shape)}")
+    lengths = x[:, 0].long() + 1
+    problem: UnreadableError | None = None
+    for message in _messages(module):
+        arrived = Program(message, (DISTANCE.name, WEIGHT.name))(x[:, 2:].reshape(len(x), -1, 2))
+        try:
+            return Paths(read_loop(module.fold, torch.cat([x[:, 1:2], arrived], dim=-1), y, errors, lengths), message)
+        except UnreadableError as refusal:
+            problem = problem or refusal
+    assert problem is not None
+    raise problem
+
+
+def _messages(module: ShortestPaths) -> list[Expression]:
+    """What a message may be, the likeliest first: whole weights, and a whole constant or the simplest one near."""
+    if module.message is None:
+        return [SUM]
+    weights = module.message.weight[0].clamp(-1, 1).round().int().tolist()
+    learned = rational_of(float(module.message.bias[0])) if module.message.bias is not None else Fraction(0)
+    near = simplest(learned - MARGIN, learned + MARGIN, learned)
+    terms: list[tuple[Fraction, Expression]] = [(Fraction(weights[0]), DISTANCE), (Fraction(weights[1]), WEIGHT)]
+    return [total(terms, constant) for constant in dict.fromkeys((Fraction(round(learned)), near, Fraction(0)))]

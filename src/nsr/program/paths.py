@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from nsr.program.evaluation import evaluate
-from nsr.program.expressions import Compare, Expression, Variable, Where
-from nsr.program.folds import FIRST, ITEM, Fold
+from nsr.program.expressions import Expression, Variable
+from nsr.program.folds import FIRST, ITEM, MINIMA, Fold
+from nsr.program.program import Evidence
 from nsr.refusals import InputError
 from nsr.tasks.graphs import Graph
 
-DISTANCE, WEIGHT, BEST = Variable("distance"), Variable("weight"), Variable("best")
+DISTANCE, WEIGHT = Variable("distance"), Variable("weight")
 SUM = (DISTANCE + WEIGHT).simplified()
-MINIMUM = Fold("best", FIRST, Where(Compare(">", BEST, ITEM), ITEM, BEST))
 
 
 class NegativeCycleError(InputError):
@@ -34,11 +34,24 @@ class Paths:
         message: What goes along an edge, of ``distance`` and ``weight``.
     """
 
-    fold: Fold = MINIMUM
+    fold: Fold = MINIMA[0]
     message: Expression = SUM
 
     def __post_init__(self) -> None:
+        known = {DISTANCE.name, WEIGHT.name}
+        if self.message.is_truth or not set(self.message.variables) <= known:
+            raise ValueError(f"message must be a number that uses distance and weight alone, got {self.message}")
         object.__setattr__(self, "message", self.message.simplified())
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """How it was found, where it was read from a model."""
+        return self.fold.evidence
+
+    @property
+    def shortest(self) -> bool:
+        """Whether this is Bellman-Ford: the minimum of sums."""
+        return self.fold in MINIMA and self.message == SUM
 
     def __call__(self, graph: Any, source: int = 0) -> np.ndarray:
         """The distance of every node from the source as float64; infinite where there is no path.
@@ -48,24 +61,26 @@ class Paths:
             source: The node from which distances are measured.
         """
         graph = Graph.of(graph)
-        if not 0 <= source < graph.nodes:
+        if not isinstance(source, int | np.integer) or not 0 <= source < graph.nodes:
             raise InputError(f"source must be a node from 0 to {graph.nodes - 1}, got {source}")
-        if (self.fold, self.message) != (MINIMUM, SUM):
-            return self._any_fold(graph, source)
-        return _minimum(graph, source)
+        if self.shortest:
+            return _shortest(graph, int(source))
+        return self._as_it_stands(graph, int(source))
 
-    def _any_fold(self, graph: Graph, source: int) -> np.ndarray:
-        """Whatever the fold is: node by node, as the tree says."""
+    def _as_it_stands(self, graph: Graph, source: int) -> np.ndarray:
+        """Whatever the fold and the message are: all nodes at once, each its messages in the order of its edges."""
         distances = np.full(graph.nodes, np.inf)
-        distances[source] = 0
-        order = np.argsort(graph.edges[1], kind="stable")
+        distances[source] = 0.0
+        ranks = _by_rank(graph)
+        weights = graph.weights.astype(np.float64)
         for _ in range(graph.nodes):
-            values = {DISTANCE.name: distances[graph.edges[0]], WEIGHT.name: graph.weights.astype(np.float64)}
-            messages = evaluate(self.message, values)
-            inbox: dict[int, list[float]] = {node: [distances[node]] for node in range(graph.nodes)}
-            for at in order:
-                inbox[int(graph.edges[1, at])].append(float(messages[at]))
-            new = np.array([self.fold(inbox[node]) for node in range(graph.nodes)])
+            values = {DISTANCE.name: distances[graph.edges[0]], WEIGHT.name: weights}
+            messages = evaluate(self.message, values, rows=weights)
+            new = evaluate(self.fold.start, {FIRST.name: distances}, rows=distances)
+            for edges in ranks:
+                at = graph.edges[1, edges]
+                now = {self.fold.state: new[at], FIRST.name: distances[at], ITEM.name: messages[edges]}
+                new[at] = evaluate(self.fold.step, now, rows=messages[edges])
             if np.array_equal(new, distances):
                 break
             distances = new
@@ -75,7 +90,16 @@ class Paths:
         return f"message = {self.message}\n{self.fold}"
 
 
-def _minimum(graph: Graph, source: int) -> np.ndarray:
+def _by_rank(graph: Graph) -> list[np.ndarray]:
+    """The first edge of every node, then the second of every node, and so on: no two of a rank lead to one node."""
+    by_target = np.argsort(graph.edges[1], kind="stable")
+    targets = graph.edges[1, by_target]
+    rank = np.arange(len(targets)) - np.searchsorted(targets, targets)
+    by_rank = np.argsort(rank, kind="stable")
+    return np.split(by_target[by_rank], np.cumsum(np.bincount(rank))[:-1]) if len(rank) else []
+
+
+def _shortest(graph: Graph, source: int) -> np.ndarray:
     """Sums and minima of whole arrays: a round costs as much as there are edges."""
     order = np.argsort(graph.edges[1], kind="stable")
     sources, targets = graph.edges[0, order], graph.edges[1, order]

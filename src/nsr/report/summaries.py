@@ -11,7 +11,7 @@ from typing import Any
 from nsr.experiments.spec import Cell, Experiment, Metrics
 from nsr.sweep.plan import Record
 
-NOT_ACCURACY = {"epochs", "read", "1000 digits"}
+NOT_ACCURACY = {"epochs", "read", "1000 digits", "100,000 elements", "100 digits"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,10 @@ class Summary:
     def metrics(self) -> Metrics:
         """Means over the seeds."""
         return {name: fmean(values) for name, values in self.values.items()}
+
+    def mean(self, names: Iterable[str]) -> float:
+        """Mean over several metrics and the seeds."""
+        return fmean(self.metrics[name] for name in names)
 
     def perfect(self, *names: str) -> int:
         """Seeds at which every named accuracy is 1; all accuracies by default."""

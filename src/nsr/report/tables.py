@@ -8,6 +8,7 @@ from rich.text import Text
 
 from nsr.experiments import comparisons, floats, piecewise, redundancy
 from nsr.experiments.spec import Experiment
+from nsr.report.sections import RECURRENT_COUNTS, RECURRENT_ROWS
 from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
 
@@ -59,12 +60,30 @@ def redundancy_table(experiment: Experiment, summaries: Sequence[Summary]) -> It
     yield table
 
 
+def recurrent_table(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """The maps as numbers: a row for each length, a column for each gate and loop."""
+    table = _table(f"{experiment.shows}: {_how(summaries)}, mean over all magnitudes")
+    table.add_column("length")
+    for summary in summaries:
+        _add_column(table, f"{summary.cell.model.upper()} {summary.cell.loop}")  # type: ignore[attr-defined]
+    for row, names in RECURRENT_ROWS.items():
+        table.add_row(row, *(ours(summary.mean(names)) for summary in summaries))
+    _add_counts(table, summaries, RECURRENT_COUNTS)
+    yield table
+
+
 def _add_rows(table: Table, shown: Sequence[Summary], names: Sequence[str]) -> None:
     """Means beside the paper's, then how many seeds were perfect and read as the rule, and how long they trained."""
     for name in names:
         table.add_row(name, *(beside(s.metrics[name], s.published.get(name)) for s in shown))
+    _add_counts(table, shown, ["read"])
+
+
+def _add_counts(table: Table, shown: Sequence[Summary], names: Sequence[str]) -> None:
+    """How many seeds were perfect, at how many each of the names holds, and how long they trained."""
     table.add_row("perfect", *(f"{s.perfect()} of {s.seeds}" for s in shown), style="dim")
-    table.add_row("read", *(f"{s.perfect('read')} of {s.seeds}" for s in shown), style="dim")
+    for name in names:
+        table.add_row(name, *(f"{s.perfect(name)} of {s.seeds}" for s in shown), style="dim")
     table.add_row("epochs", *(f"{s.metrics['epochs']:,.0f}" for s in shown), style="dim")
 
 
@@ -98,6 +117,7 @@ TABLES: Mapping[str, Callable[[Experiment, Sequence[Summary]], Iterator[Table]]]
     "floats": float_maps,
     "piecewise": table_2,
     "redundancy": redundancy_table,
+    "recurrent": recurrent_table,
 }
 
 

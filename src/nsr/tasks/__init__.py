@@ -5,7 +5,9 @@ from nsr.tasks.comparisons import all_pairs as all_pairs
 from nsr.tasks.comparisons import comparison_of as comparison_of
 from nsr.tasks.comparisons import pairs_around as pairs_around
 from nsr.tasks.graphs import Graph as Graph
+from nsr.tasks.graphs import inboxes as inboxes
 from nsr.tasks.graphs import random_graph as random_graph
+from nsr.tasks.graphs import union as union
 from nsr.tasks.lists import LOOPS as LOOPS
 from nsr.tasks.lists import lists_around as lists_around
 from nsr.tasks.lists import random_lists as random_lists

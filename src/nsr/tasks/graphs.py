@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import torch
 
 from nsr.refusals import InputError
+from nsr.tasks.rows import Rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +86,37 @@ def union(graphs: Sequence[Graph]) -> Graph:
         np.concatenate(edges, axis=1),
         np.concatenate([graph.weights for graph in graphs]),
     )
+
+
+def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: float) -> np.ndarray:
+    """(nodes + 1, nodes): the distances before the first round and after each, as Bellman-Ford finds them."""
+    table = np.full((graph.nodes + 1, graph.nodes), unreached)
+    table[0, source] = 0
+    for before, after in pairwise(table):
+        after[:] = before
+        np.minimum.at(after, graph.edges[1], before[graph.edges[0]] + graph.weights)
+    return table
+
+
+def inboxes(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Rows:
+    """A row for each node in each round, from the source 0, with its next distance (teacher forcing).
+
+    A row is how many messages the node gets, its distance, and for each message the distance it comes from and the
+    weight of its edge, filled up with zeros to ``messages``. Nodes that are not reached yet start at ``largest``, the
+    largest possible weight, times the number of nodes.
+    """
+    rows, targets = [], []
+    for graph in graphs:
+        table = bellman_ford_table(graph, unreached=graph.nodes * largest)
+        for node in range(graph.nodes):
+            arriving = np.flatnonzero(graph.edges[1] == node)
+            row = np.zeros((graph.nodes, 2 + 2 * messages))
+            row[:, 0], row[:, 1] = len(arriving), table[:-1, node]
+            row[:, 2 : 2 + 2 * len(arriving) : 2] = table[:-1, graph.edges[0, arriving]]
+            row[:, 3 : 3 + 2 * len(arriving) : 2] = graph.weights[arriving]
+            rows.append(row)
+            targets.append(table[1:, node])
+    return Rows.of(torch.as_tensor(np.concatenate(rows)), torch.as_tensor(np.concatenate(targets)))
 
 
 def random_graph(generator: np.random.Generator, *, nodes: int = 10, largest: int = 10) -> Graph:

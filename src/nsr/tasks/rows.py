@@ -12,7 +12,7 @@ class Rows:
     """``x`` (rows, inputs), its targets ``y`` (rows) and the weight of each row, which sum to one.
 
     ``y`` may also be (members, rows): then each member of an ensemble has targets of its own. So may ``x`` be
-    (members, rows, inputs), with ``y`` alike: then each has rows of its own.
+    (members, rows, inputs), with ``y`` alike: then each has rows of its own, and ``weight`` may be (members, rows) too.
     """
 
     x: Tensor
@@ -40,8 +40,22 @@ class Rows:
         """Rows of its own for each member of an ensemble, as many for one as for another."""
         if len({tuple(rows.x.shape) for rows in members}) != 1:
             raise ValueError(f"members must have rows of one shape, got {[tuple(rows.x.shape) for rows in members]}")
-        x, y = (torch.stack([getattr(rows, name) for rows in members]) for name in ("x", "y"))
-        return cls(x, y, members[0].weight)
+        x, y, weight = (torch.stack([getattr(rows, name) for rows in members]) for name in ("x", "y", "weight"))
+        return cls(x, y, weight[0] if (weight == weight[0, 0]).all() else weight)
+
+    def distinct(self) -> "Rows":
+        """Equal rows with equal targets as one with the sum of their weights."""
+        keys, row_of = torch.unique(torch.cat([self.x, self.y.unsqueeze(-1)], dim=-1), dim=0, return_inverse=True)
+        weight = torch.zeros(len(keys), dtype=self.weight.dtype).index_add(0, row_of, self.weight)
+        return Rows(keys[:, :-1], keys[:, -1], weight)
+
+    def filled(self, rows: int) -> "Rows":
+        """So many rows: the last one is repeated without weight, so that members with fewer rows train alike."""
+        more = rows - len(self)
+        if more < 0:
+            raise ValueError(f"{len(self)} rows cannot be filled up to {rows}")
+        x, y = (torch.cat([part, part[-1:].repeat_interleave(more, 0)]) for part in (self.x, self.y))
+        return Rows(x, y, torch.cat([self.weight, self.weight.new_zeros(more)]))
 
     def with_targets(self, y: Tensor) -> "Rows":
         """The same numbers with targets of its own for each member: ``y`` is (members, rows)."""

@@ -4,6 +4,7 @@ from nsr.report.charts.bits import status_bit_charts as status_bit_charts
 from nsr.report.charts.comparisons import comparison_charts
 from nsr.report.charts.floats import float_charts
 from nsr.report.charts.piecewise import piecewise_charts
+from nsr.report.charts.recurrent import recurrent_charts
 from nsr.report.charts.redundancy import redundancy_charts
 
 CHARTS = {
@@ -11,4 +12,5 @@ CHARTS = {
     "floats": float_charts,
     "piecewise": piecewise_charts,
     "redundancy": redundancy_charts,
+    "recurrent": recurrent_charts,
 }

@@ -43,6 +43,20 @@ def accuracies(summary: Summary, field: str, base: int) -> list[dict[str, Any]]:
     ]
 
 
+def heat_map(squares: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, tooltip: Sequence[str], low: float) -> Any:
+    """The field ``accuracy`` of each square as a colour and in digits; accuracies up to ``low`` look alike."""
+    base = alt.Chart(pd.DataFrame(squares)).encode(
+        x, y, tooltip=[*tooltip, alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"]
+    )
+    colours = alt.Scale(domain=[low, 1], scheme="viridis", clamp=True)
+    bright = alt.datum.accuracy > low + 0.64 * (1 - low)  # from there on dark digits are the readable ones
+    digits = base.mark_text(fontSize=9).encode(
+        text=alt.Text("accuracy:Q", format=".2f"),
+        color=alt.condition(bright, alt.value("#111"), alt.value("#eee")),
+    )
+    return base.mark_rect().encode(color=alt.Color("accuracy:Q", scale=colours)) + digits
+
+
 def perfect(summary: Summary, name: str) -> str:
     """How many seeds are perfect, and the interval of their share."""
     low, high = wilson(summary.perfect(name), summary.seeds)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from nsr.experiments import floats
 from nsr.experiments.spec import Experiment
-from nsr.report.charts.common import Charts, colour, perfect, sized
+from nsr.report.charts.common import Charts, colour, heat_map, perfect, sized
 from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
 
@@ -71,19 +71,9 @@ def _map(summaries: Sequence[Summary], names: list[str], row: str, order: Sequen
         for s in summaries
         for name in names
     ]
-    base = alt.Chart(pd.DataFrame(cells)).encode(
-        alt.X("delta:O", sort=[f"{value:g}" for value in floats.LONG_SERIES], axis=alt.Axis(labelAngle=0)),
-        alt.Y(f"{row}:O", sort=[_text(value) for value in order], title=title),
-        tooltip=["comparison", "delta", "scale", alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"],
-    )
-    squares = base.mark_rect().encode(
-        color=alt.Color("accuracy:Q", scale=alt.Scale(domain=[0.45, 1], scheme="viridis", clamp=True))
-    )
-    numbers = base.mark_text(fontSize=9).encode(
-        text=alt.Text("accuracy:Q", format=".2f"),
-        color=alt.condition(alt.datum.accuracy > 0.8, alt.value("#111"), alt.value("#eee")),
-    )
-    return squares + numbers
+    x = alt.X("delta:O", sort=[f"{value:g}" for value in floats.LONG_SERIES], axis=alt.Axis(labelAngle=0))
+    y = alt.Y(f"{row}:O", sort=[_text(value) for value in order], title=title)
+    return heat_map(cells, x, y, ["comparison", "delta", "scale"], low=0.45)
 
 
 def _text(value: Any) -> str:
