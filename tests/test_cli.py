@@ -109,7 +109,7 @@ def test_list_and_version(capsys):
     [
         (
             ["reproduce", "comparisonz"],
-            "nsr: unknown experiment 'comparisonz': choose from comparisons, floats, piecewise, redundancy, recurrent;",
+            "nsr: unknown experiment 'comparisonz': choose from comparisons, floats, piecewise, redundancy, recurrent,",
         ),
         (["reproduce", "--profile", "papr"], "nsr: unknown profile 'papr': choose from smoke, quick, paper; did you"),
         (["reproduce", "--recipe", "exat"], "nsr: unknown recipe 'exat': choose from paper, exact, both; did you mean"),

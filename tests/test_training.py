@@ -211,7 +211,7 @@ def test_a_compiler_that_fails_is_a_warning_and_the_same_numbers(monkeypatch):
 
         return step
 
-    monkeypatch.setattr("nsr.training.compiled_step", fails)
+    monkeypatch.setattr("nsr.ensemble.compiled_step", fails)
     with pytest.warns(UserWarning, match="runs eagerly, because compiling it failed: no such instruction$"):
         history = fit(broken, all_pairs(">"), SHORT, compiled=True)
     assert not history.compiled

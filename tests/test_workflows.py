@@ -79,8 +79,8 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     [
         (
             {"names": ["comparison"]},
-            "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy, recurrent; "
-            "did you mean 'comparisons'?",
+            "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy, recurrent, "
+            "shortest_paths; did you mean 'comparisons'?",
         ),
         ({"profile": "papre"}, "unknown profile 'papre': choose from smoke, quick, paper; did you mean 'paper'?"),
         ({"recipe": "exakt"}, "unknown recipe 'exakt': choose from paper, exact, both; did you mean 'exact'?"),

@@ -1,11 +1,11 @@
 import numpy as np
+import pytest
 import torch
 
 from nsr import NSR
-from nsr.nn import RecurrentMinimum
-from nsr.nn.message_passing import ShortestPaths
+from nsr.nn import MLP, NAU, Inbox, RecurrentMinimum, ShortestPaths
 from nsr.program.paths import Paths
-from nsr.tasks.graphs import random_graph, union
+from nsr.tasks.graphs import bellman_ford_table, inboxes, random_graph, union
 from tests.program.registers import written
 
 
@@ -47,3 +47,69 @@ def test_a_round_folds_the_messages_of_a_node_in_the_order_of_its_edges():
     expected = torch.stack([module.fold(torch.tensor(items, dtype=torch.float64)) for items in lists])
     torch.testing.assert_close(new, expected)
     assert repr(module) == "ShortestPaths(RecurrentMinimum(NSR(2, redundancy=10, scale=1.0, dtype=torch.float64)))"
+
+
+def test_a_learned_message_that_is_the_sum_gives_the_same_distances():
+    graph = random_graph(np.random.default_rng(1), nodes=20)
+    message = NAU(2, bias=True, dtype=torch.float64)
+    with torch.no_grad():
+        message.weight.fill_(1)
+    given = torch.as_tensor(graph.edges), torch.as_tensor(graph.weights), start(20, 0)
+    learned = ShortestPaths(model().fold, message)
+    torch.testing.assert_close(learned(*given), model()(*given))
+    assert repr(learned).endswith(", message=NAU(2, 1, bias=True, dtype=torch.float64))")
+
+
+def test_each_graph_has_its_own_number_of_rounds():
+    graphs = [random_graph(np.random.default_rng(seed), nodes=12) for seed in range(2)]
+    both = union(graphs)
+    given = torch.as_tensor(both.edges), torch.as_tensor(both.weights), start(24, 0, 12)
+    found = model()(*given, rounds=torch.tensor([1, 3]).repeat_interleave(12))
+    for at, rounds in enumerate((1, 3)):
+        one = torch.as_tensor(graphs[at].edges), torch.as_tensor(graphs[at].weights), given[2][12 * at : 12 * at + 12]
+        torch.testing.assert_close(found[12 * at : 12 * at + 12], model()(*one, rounds=rounds))
+
+
+def test_a_row_of_an_inbox_is_a_node_in_a_round():
+    graphs = [random_graph(np.random.default_rng(seed), nodes=7) for seed in range(3)]
+    rows = inboxes(graphs, messages=6)
+    assert rows.x.shape == (3 * 7 * 7, 14)
+    assert (
+        rows.y.tolist() == np.concatenate([bellman_ford_table(g, unreached=70)[1:].T.ravel() for g in graphs]).tolist()
+    )
+    torch.testing.assert_close(Inbox(model())(rows.x), rows.y, atol=1e-2, rtol=0)
+    table = torch.as_tensor(bellman_ford_table(graphs[1], unreached=70))
+    edges, weights = torch.as_tensor(graphs[1].edges), torch.as_tensor(graphs[1].weights)
+    after = model()(edges, weights, table[2], rounds=1)
+    torch.testing.assert_close(after, Inbox(model())(rows.x)[49:98].reshape(7, 7)[:, 2])
+    assert (
+        repr(Inbox(ShortestPaths(RecurrentMinimum(MLP(2)))))
+        == "Inbox(ShortestPaths(RecurrentMinimum(MLP(2, hidden=20))))"
+    )
+
+
+def test_no_edges_and_no_rounds():
+    none = torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0)
+    assert model()(*none, start(3, 0)).tolist() == [0.0, 30.0, 30.0]
+    assert model()(torch.tensor([[0], [1]]), torch.ones(1), start(2, 0), rounds=0).tolist() == [0.0, 20.0]
+
+
+@pytest.mark.parametrize(
+    ("edges", "weights", "from_", "text"),
+    [
+        ([[0], [3]], [1.0], [0.0, 9.0], r"^a node must be from 0 to 1, got 3$"),
+        ([[-1], [0]], [1.0], [0.0, 9.0], r"^a node must be from 0 to 1, got -1$"),
+        ([[0], [1]], [float("nan")], [0.0, 9.0], r"^weights must be finite, got nan$"),
+        ([[0], [1]], [1.0], [0.0, float("inf")], r"^start must be finite: give nodes that are not reached yet more"),
+    ],
+)
+def test_bad_graphs_are_refused_in_a_sentence(edges, weights, from_, text):
+    with pytest.raises(ValueError, match=text):
+        model()(torch.tensor(edges), torch.tensor(weights), torch.tensor(from_, dtype=torch.float64))
+
+
+def test_too_few_weights_and_a_wrong_message_are_refused(unchecked):
+    with pytest.raises(ValueError, match=r"^there must be a weight for each of 1 edges, got \(2,\)$"):
+        model()(torch.tensor([[0], [1]]), torch.ones(2), start(2, 0))
+    with pytest.raises(ValueError, match=r"^message must make one number of two, got NAU\(3, 1, bias=False\)$"):
+        ShortestPaths(model().fold, NAU(3))

@@ -9,14 +9,14 @@ from nsr.experiments import EXPERIMENTS
 from nsr.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.report.charts import CHARTS, status_bit_charts
 from nsr.report.page import write_figures, write_page
-from nsr.report.sections import section
+from nsr.report.sections import PATHS_ROWS, section
 from nsr.report.summaries import summarise
 from nsr.sweep.plan import Record
 from nsr.tasks import COMPARISONS
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
-CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12
+CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12 + 6
 
 
 def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
@@ -43,6 +43,9 @@ def records() -> dict[str, list[Record]]:
         "piecewise": some("piecewise", table_2),
         "redundancy": some("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
         "recurrent": some("recurrent", loops),
+        "shortest_paths": some(
+            "shortest_paths", dict.fromkeys(PATHS_ROWS.values(), 0.25) | {"read": 1.0, "epochs": 1.0}
+        ),
     }
 
 

@@ -4,6 +4,7 @@ from rich.console import Console
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.recurrent import LENGTHS, POWERS, square
+from nsr.experiments.shortest_paths import AXES, error
 from nsr.report.summaries import summarise
 from nsr.report.tables import beside, tables
 from nsr.sweep.plan import Record
@@ -110,6 +111,26 @@ def test_recurrent_maps_as_a_table_for_each_recipe():
     assert next(line for line in lines if line.startswith("perfect")).split() == ["perfect", *["0", "of", "1"] * 4]
     assert next(line for line in lines if line.startswith("100,000")).split()[2:] == ["1", "of", "1"] * 4
     assert next(line for line in lines if line.startswith("100 digits")).split()[2:] == ["0", "of", "1"] * 4
+
+
+def test_errors_of_shortest_paths_as_a_table_for_each_recipe():
+    paths = EXPERIMENTS["shortest_paths"]
+    metrics = {error(axis, power): 0.0 if axis == "weights" else 1234.5 for axis in AXES for power in range(2, 14)}
+    metrics |= {"exact": 1.0, "read": 0.0, "epochs": 50_000.0}
+    records = [
+        Record("shortest_paths", 1, cell, paths.recipes[recipe], "paper", 0, metrics, 1.0, 1, "{}")
+        for recipe in paths.recipes
+        for cell in paths.cells_of(recipe, paths.profiles["paper"])
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    for table in tables(paths, summarise(paths, records)):
+        console.print(table)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert not any("…" in line for line in lines)
+    assert lines[1].split() == ["about", "MLP", "NSR"]
+    assert any(line.split() == ["3^5", "nodes", *["1.23e+03"] * 3] for line in lines)
+    assert any(line.split() == ["3^13", "weights", "0", "0", "0"] for line in lines)
+    assert next(line for line in lines if line.startswith("perfect")).split() == ["perfect", *["1", "of", "1"] * 2]
 
 
 def test_only_what_is_perfect_reads_as_one():

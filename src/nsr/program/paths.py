@@ -76,7 +76,7 @@ class Paths:
         for _ in range(graph.nodes):
             values = {DISTANCE.name: distances[graph.edges[0]], WEIGHT.name: weights}
             messages = evaluate(self.message, values, rows=weights)
-            new = evaluate(self.fold.start, {FIRST.name: distances}, rows=distances)
+            new = np.array(evaluate(self.fold.start, {FIRST.name: distances}, rows=distances))
             for edges in ranks:
                 at = graph.edges[1, edges]
                 now = {self.fold.state: new[at], FIRST.name: distances[at], ITEM.name: messages[edges]}

@@ -14,6 +14,11 @@ from nsr.sweep.plan import Record
 NOT_ACCURACY = {"epochs", "read", "1000 digits", "100,000 elements", "100 digits"}
 
 
+def is_accuracy(name: str) -> bool:
+    """Whether a metric is a share of right answers."""
+    return name not in NOT_ACCURACY and not name.startswith("error ")
+
+
 @dataclass(frozen=True, eq=False)
 class Summary:
     """One cell under one recipe and profile, over its seeds."""
@@ -43,7 +48,7 @@ class Summary:
 
     def perfect(self, *names: str) -> int:
         """Seeds at which every named accuracy is 1; all accuracies by default."""
-        columns = [self.values[name] for name in names or (n for n in self.values if n not in NOT_ACCURACY)]
+        columns = [self.values[name] for name in names or filter(is_accuracy, self.values)]
         return sum(all(value == 1 for value in row) for row in zip(*columns, strict=True))
 
     def as_json(self) -> dict[str, Any]:

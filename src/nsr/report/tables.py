@@ -8,7 +8,7 @@ from rich.text import Text
 
 from nsr.experiments import comparisons, floats, piecewise, redundancy
 from nsr.experiments.spec import Experiment
-from nsr.report.sections import RECURRENT_COUNTS, RECURRENT_ROWS
+from nsr.report.sections import PATHS_ROWS, RECURRENT_COUNTS, RECURRENT_ROWS, paths_of
 from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
 
@@ -72,6 +72,20 @@ def recurrent_table(experiment: Experiment, summaries: Sequence[Summary]) -> Ite
     yield table
 
 
+def paths_table(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """The curves as numbers: a row for each point, a column for each model."""
+    table = _table(f"{experiment.shows}: {_how(summaries)}, mean over nodes / largest weight")
+    table.add_column("about")
+    for summary in summaries:
+        _add_column(table, paths_of(summary.cell))
+    for row, name in PATHS_ROWS.items():
+        table.add_row(
+            row, *(Text(f"{s.metrics[name]:.3g}", style="" if s.metrics[name] else "bold") for s in summaries)
+        )
+    _add_counts(table, summaries, ["read"])
+    yield table
+
+
 def _add_rows(table: Table, shown: Sequence[Summary], names: Sequence[str]) -> None:
     """Means beside the paper's, then how many seeds were perfect and read as the rule, and how long they trained."""
     for name in names:
@@ -118,6 +132,7 @@ TABLES: Mapping[str, Callable[[Experiment, Sequence[Summary]], Iterator[Table]]]
     "piecewise": table_2,
     "redundancy": redundancy_table,
     "recurrent": recurrent_table,
+    "shortest_paths": paths_table,
 }
 
 

@@ -88,9 +88,9 @@ def union(graphs: Sequence[Graph]) -> Graph:
     )
 
 
-def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: float) -> np.ndarray:
+def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: int) -> np.ndarray:
     """(nodes + 1, nodes): the distances before the first round and after each, as Bellman-Ford finds them."""
-    table = np.full((graph.nodes + 1, graph.nodes), unreached)
+    table = np.full((graph.nodes + 1, graph.nodes), float(unreached))
     table[0, source] = 0
     for before, after in pairwise(table):
         after[:] = before

@@ -6,6 +6,7 @@ from nsr.report.charts.floats import float_charts
 from nsr.report.charts.piecewise import piecewise_charts
 from nsr.report.charts.recurrent import recurrent_charts
 from nsr.report.charts.redundancy import redundancy_charts
+from nsr.report.charts.shortest_paths import shortest_paths_charts
 
 CHARTS = {
     "comparisons": comparison_charts,
@@ -13,4 +14,5 @@ CHARTS = {
     "piecewise": piecewise_charts,
     "redundancy": redundancy_charts,
     "recurrent": recurrent_charts,
+    "shortest_paths": shortest_paths_charts,
 }

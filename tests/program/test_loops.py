@@ -1,0 +1,80 @@
+"""Reading loops over lists of different lengths, and messages of shortest paths."""
+
+import numpy as np
+import pytest
+import torch
+
+from nsr import NSR
+from nsr.nn import MLP, NAU, Inbox, RecurrentMinimum, ShortestPaths
+from nsr.program import Paths, UnreadableError, harden
+from nsr.program.folds import MINIMA
+from nsr.tasks import inboxes, random_graph
+from tests.program.registers import written
+
+
+def paths(*, weight: tuple[float, float] | None = None, bias: float = 0.0, operator: str = "<=") -> ShortestPaths:
+    message = None
+    if weight is not None:
+        message = NAU(2, bias=True)
+        with torch.no_grad():
+            message.weight.copy_(torch.tensor([weight]))
+            message.bias.fill_(bias)
+    return ShortestPaths(RecurrentMinimum(written(2, (0, operator, 1, 0.0))), message)
+
+
+def rows():
+    return inboxes([random_graph(np.random.default_rng(seed), nodes=8) for seed in range(6)], messages=7).distinct()
+
+
+@pytest.mark.parametrize("operator", ["<", "<="])
+@pytest.mark.parametrize("data", [True, False])
+def test_shortest_paths_with_a_given_message(operator, data):
+    read = harden(paths(operator=operator), data=rows() if data else None)
+    assert isinstance(read, Paths)
+    assert read.shortest
+    assert read.fold in MINIMA
+    assert read.evidence.with_data == (1.0 if data else None)
+    assert str(read).startswith("message = distance + weight\nbest = first\nfor x in rest:\n    best = ")
+
+
+@pytest.mark.parametrize(("weight", "bias"), [((1.0, 1.0), 0.0), ((0.97, 0.99), -0.004), ((0.9, 0.8), 0.3)])
+def test_a_learned_message_is_read_where_the_data_say_the_same(weight, bias):
+    assert harden(Inbox(paths(weight=weight, bias=bias)), data=rows()).shortest
+
+
+def test_without_data_the_message_is_what_the_weights_say():
+    read = harden(paths(weight=(1.0, -1.0), bias=2.5))
+    assert str(read.message) in ("distance - weight + 2", "distance - weight + 5/2", "-weight + distance + 5/2")
+
+
+def test_what_is_not_the_minimum_is_refused_with_lists():
+    with pytest.raises(UnreadableError, match="lists contradict the nearest loop") as refusal:
+        harden(paths(operator=">="), data=rows())
+    assert "should give" in str(refusal.value)
+    with pytest.raises(UnreadableError, match="lists contradict"):
+        harden(paths(weight=(1.0, 0.0)), data=rows())
+    with pytest.raises(UnreadableError, match="only what an NSR decides can be read"):
+        harden(ShortestPaths(RecurrentMinimum(MLP(2))), data=rows())
+
+
+def test_rows_that_are_no_inboxes_are_refused():
+    with pytest.raises(ValueError, match=r"^data must be inboxes: a count, a distance and pairs, got \(5, 3\)$"):
+        harden(paths(), data=torch.zeros(5, 3))
+
+
+def test_what_follows_a_list_is_not_read():
+    """Numbers after the end of a list would make the minimum another one."""
+    own = rows()
+    filled = own.x.clone()
+    for row, count in zip(filled, filled[:, 0].long().tolist(), strict=True):
+        row[2 + 2 * count :] = -1000.0
+    module = paths()
+    assert torch.equal(Inbox(module)(filled), Inbox(module)(own.x))
+    assert harden(module, data=(filled, own.y)).shortest
+
+
+def test_an_untrained_module_is_refused_or_read_as_what_it_does():
+    for seed in range(5):
+        module = ShortestPaths(RecurrentMinimum(NSR(2, generator=torch.Generator().manual_seed(seed))))
+        with pytest.raises(UnreadableError):
+            harden(module, data=rows())
