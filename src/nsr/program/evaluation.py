@@ -208,7 +208,7 @@ class _Tensors(_Scalars):
     def answer(self, expression: Expression) -> torch.Tensor:
         value = self.value(expression)
         answer = self.truth(value) if expression.is_truth else self.number(value)
-        shape = torch.broadcast_shapes(*(each.shape for each in self.values.values()))  # type: ignore[no-untyped-call]
+        shape = torch.broadcast_tensors(*self.values.values())[0].shape  # type: ignore[no-untyped-call]
         return answer if answer.shape == shape else answer.expand(shape).clone()
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> torch.Tensor:
