@@ -29,3 +29,4 @@ lint: setup
 bench: setup
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/programs.py
+	$(BIN)/python benchmarks/paths.py

@@ -94,3 +94,10 @@ def test_a_source_that_is_no_node_is_refused():
     with pytest.raises(InputError, match=r"^source must be a node from 0 to 1, got 5$"):
         SHORTEST([(0, 1, 1)], source=5)
     assert SHORTEST(Graph.of([], nodes=3)).tolist() == [0, np.inf, np.inf]
+
+
+def test_a_long_path_costs_as_much_as_its_edges():
+    nodes = 20_000  # every round has one edge with news: rounds times edges would be 400 million steps
+    ends = np.arange(nodes - 1)
+    graph = Graph(nodes, np.stack([ends, ends + 1]), np.ones(nodes - 1, dtype=np.int64))
+    assert np.array_equal(SHORTEST(graph), np.arange(nodes))

@@ -14,6 +14,8 @@ from nsr.tasks.graphs import Graph
 
 DISTANCE, WEIGHT = Variable("distance"), Variable("weight")
 SUM = (DISTANCE + WEIGHT).simplified()
+FEW = 16
+"""Where fewer than one in so many edges have news to tell, they alone are looked at."""
 
 
 class NegativeCycleError(InputError):
@@ -100,46 +102,65 @@ def _by_rank(graph: Graph) -> list[np.ndarray]:
 
 
 def _shortest(graph: Graph, source: int) -> np.ndarray:
-    """Sums and minima of whole arrays: a round costs as much as there are edges."""
-    order = np.argsort(graph.edges[1], kind="stable")
-    sources, targets = graph.edges[0, order], graph.edges[1, order]
-    weights = graph.weights[order].astype(np.float64)
-    reached, starts = np.unique(targets, return_index=True)
+    """Rounds of Bellman-Ford over whole arrays. Only nodes that changed send messages again."""
+    edges = _Edges(graph)
     distances = np.full(graph.nodes, np.inf)
     distances[source] = 0.0
-    negative = bool((weights < 0).any())
-    before = np.full(graph.nodes, -1) if negative else None
+    before = np.full(graph.nodes, -1)
+    changed = np.array([source])
     for number in range(1, graph.nodes + 1):
-        messages = distances[sources] + weights
-        least = np.minimum.reduceat(messages, starts) if len(starts) else messages
-        better = least < distances[reached]
-        if not better.any():
-            return distances
-        if before is not None:
-            _note(before, sources, messages, targets, starts, least, better, reached)
+        few = edges.sent[changed].sum() * FEW < len(graph)
+        targets, least, origins = edges.of_some(distances, changed) if few else edges.of_all(distances)
+        better = least < distances[targets]
+        changed = targets[better]
+        if not len(changed):
+            break
+        if edges.negative:
+            before[changed] = origins[better]
             if number & (number - 1) == 0 or number == graph.nodes:
                 cycle = _cycle(before)
                 if cycle:
                     raise NegativeCycleError(cycle)
-        distances[reached[better]] = least[better]
+        distances[changed] = least[better]
     return distances
 
 
-def _note(
-    before: np.ndarray,
-    sources: np.ndarray,
-    messages: np.ndarray,
-    targets: np.ndarray,
-    starts: np.ndarray,
-    least: np.ndarray,
-    better: np.ndarray,
-    reached: np.ndarray,
-) -> None:
-    """Write down from which node each better distance came."""
-    sizes = np.diff([*starts, len(targets)])
-    winners = np.flatnonzero(messages == np.repeat(np.where(better, least, np.nan), sizes))
-    before[targets[winners[::-1]]] = sources[winners[::-1]]
-    assert (before[reached[better]] >= 0).all()
+class _Edges:
+    """Edges in the order of the nodes that they lead to, and in that of the nodes that they come from."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.weights = graph.weights.astype(np.float64)
+        self.sources, self.targets = graph.edges
+        self.negative = bool((self.weights < 0).any())
+        self.sent = np.bincount(self.sources, minlength=graph.nodes)
+        self.first_sent = np.cumsum(self.sent) - self.sent
+        self.by_source = np.argsort(self.sources, kind="stable")
+        order = np.argsort(self.targets, kind="stable")
+        self.in_order = self.sources[order], self.weights[order]
+        self.reached, self.starts = np.unique(self.targets[order], return_index=True)
+        self.received = np.diff([*self.starts, len(order)])
+
+    def of_all(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Nodes that get messages, the least message of each, and where it comes from if there are negative weights."""
+        sources, weights = self.in_order
+        messages = distances[sources] + weights
+        least = np.minimum.reduceat(messages, self.starts)
+        origins = np.full(len(least), -1)
+        if self.negative:
+            winners = np.flatnonzero(messages == np.repeat(least, self.received))
+            origins[np.repeat(np.arange(len(least)), self.received)[winners]] = sources[winners]
+        return self.reached, least, origins
+
+    def of_some(self, distances: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for messages from some nodes alone, at the cost of these."""
+        counts = self.sent[nodes]
+        along = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        edges = self.by_source[np.repeat(self.first_sent[nodes], counts) + along]
+        messages, targets = distances[self.sources[edges]] + self.weights[edges], self.targets[edges]
+        order = np.lexsort((messages, targets))
+        reached, first = np.unique(targets[order], return_index=True)
+        best = order[first]
+        return reached, messages[best], self.sources[edges[best]]
 
 
 def _cycle(before: np.ndarray) -> list[int]:
