@@ -10,20 +10,23 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
-def first_code(page: Path) -> tuple[str, str]:
-    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", page.read_text(), re.DOTALL).groups()
-    return code, printed
+PROGRAMS = README.parent / "docs" / "programs.md"
 
 
-@pytest.mark.parametrize("page", [README, README.parent / "docs" / "programs.md"], ids=lambda page: page.name)
-def test_the_first_code_prints_what_the_page_says(page):
-    code, printed = first_code(page)
+def codes(page: Path) -> list[tuple[str, str]]:
+    """Every example of a page and what it is said to print."""
+    return re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("page", "at"), [(README, 0), (PROGRAMS, 0), (PROGRAMS, 1)], ids=lambda each: str(each)[-11:])
+def test_code_prints_what_the_page_says(page, at):
+    code, printed = codes(page)[at]
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == printed
 
 
 def test_the_first_code_of_the_readme_is_short():
-    assert len([line for line in first_code(README)[0].splitlines() if line.strip()]) <= 12
+    assert len([line for line in codes(README)[0][0].splitlines() if line.strip()]) <= 12
 
 
 def test_every_file_it_links_to_exists():

@@ -89,7 +89,9 @@ class Paths:
         return distances
 
     def __str__(self) -> str:
-        return f"message = {self.message}\n{self.fold}"
+        step = [f"first, rest = its distance, [{self.message} for every edge to it]", *str(self.fold).splitlines()]
+        lines = ["until no distance changes, at every node:", *step, f"its distance = {self.fold.state}"]
+        return "\n    ".join(lines)
 
 
 def _by_rank(graph: Graph) -> list[np.ndarray]:
