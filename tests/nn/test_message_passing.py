@@ -111,5 +111,9 @@ def test_bad_graphs_are_refused_in_a_sentence(edges, weights, from_, text):
 def test_too_few_weights_and_a_wrong_message_are_refused(unchecked):
     with pytest.raises(ValueError, match=r"^there must be a weight for each of 1 edges, got \(2,\)$"):
         model()(torch.tensor([[0], [1]]), torch.ones(2), start(2, 0))
+    with pytest.raises(ValueError, match=r"^edges must be whole numbers \(2, edges\), got torch.float32 of shape"):
+        model()(torch.tensor([[0.5], [1.0]]), torch.ones(1), start(2, 0))
+    with pytest.raises(ValueError, match=r"^a row must be a count, a distance and pairs, got shape \(2, 5\)$"):
+        Inbox(model())(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"^message must make one number of two, got NAU\(3, 1, bias=False\)$"):
         ShortestPaths(model().fold, NAU(3))

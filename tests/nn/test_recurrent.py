@@ -67,3 +67,9 @@ def test_refusals_are_sentences_and_the_repr_is_the_constructor_call():
         ValueError, match=r"^lengths must be integers, one for each list \(3,\), got torch.int64 of shape"
     ):
         module(torch.zeros(3, 4), torch.tensor([1, 2]))
+
+
+@pytest.mark.parametrize("bad", [0, 6])
+def test_lengths_that_no_list_has_are_refused(bad):
+    with pytest.raises(ValueError, match=rf"^lengths must be from 1 to 5, got {bad}$"):
+        RecurrentMinimum(NSR(2))(torch.zeros(2, 5), torch.tensor([1, bad]))

@@ -121,3 +121,15 @@ def test_wrong_loops_are_refused_in_a_sentence():
         MINIMUM([1.0, float("nan")])
     with pytest.raises(InputError, match=r"^unknown target of a loop 'sql': choose from python, c"):
         MINIMUM.emit("sql")
+
+
+def test_wrong_lists_are_refused_in_a_sentence():
+    lists = np.ones((2, 3))
+    with pytest.raises(ValueError, match=r"^lengths must be from 1 to 3, got 0$"):
+        MINIMUM(lists, np.array([0, 2]))
+    with pytest.raises(ValueError, match=r"^lengths must be whole numbers of shape \(2,\), got int64 of shape \(3,\)$"):
+        MINIMUM(lists, np.array([1, 2, 3]))
+    with pytest.raises(ValueError, match=r"^a list must hold numbers, got None$"):
+        MINIMUM(None)
+    with pytest.raises(ValueError, match=r"^'x' holds NaN in 1 row"):
+        MINIMUM([1.0, float("nan")])

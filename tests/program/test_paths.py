@@ -100,6 +100,10 @@ def test_any_other_fold_is_run_as_it_stands():
 def test_a_source_that_is_no_node_is_refused():
     with pytest.raises(InputError, match=r"^source must be a node from 0 to 1, got 5$"):
         SHORTEST([(0, 1, 1)], source=5)
+    with pytest.raises(InputError, match=r"^source must be a node from 0 to 1, got 0.5$"):
+        SHORTEST([(0, 1, 1)], source=0.5)
+    with pytest.raises(InputError, match=r"^the graph has no nodes$"):
+        SHORTEST([])
     assert SHORTEST(Graph.of([], nodes=3)).tolist() == [0, np.inf, np.inf]
 
 
@@ -108,3 +112,8 @@ def test_a_long_path_costs_as_much_as_its_edges():
     ends = np.arange(nodes - 1)
     graph = Graph(nodes, np.stack([ends, ends + 1]), np.ones(nodes - 1, dtype=np.int64))
     assert np.array_equal(SHORTEST(graph), np.arange(nodes))
+
+
+def test_a_message_of_anything_else_is_refused():
+    with pytest.raises(ValueError, match=r"^message must be a number that uses distance and weight alone, got z$"):
+        Paths(MINIMA[0], Variable("z"))

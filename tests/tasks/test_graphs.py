@@ -1,10 +1,12 @@
+from fractions import Fraction
+
 import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 
 from nsr.refusals import InputError
-from nsr.tasks.graphs import Graph, random_graph, union
+from nsr.tasks.graphs import Graph, inboxes, random_graph, union
 
 
 def rows(graph: Graph) -> list[tuple]:
@@ -54,11 +56,32 @@ def test_a_union_keeps_its_parts_apart():
         ([(0, 1, float("inf"))], "a weight must be finite, got inf from 0 to 1"),
         ([(0, 1, "far")], "a weight must be a number, got 'far'"),
         ([(0, 1)], "an edge must be (from, to, weight)"),
+        ([("a", "b", 1)], "a node must be a whole number, got 'a'"),
+        (5, "a graph must be edges, a sparse matrix or a networkx graph, got 5"),
     ],
 )
-def test_what_is_no_graph_is_refused_in_a_sentence(edges, text):
+def test_what_is_no_graph_is_refused_in_a_sentence(edges, text, unchecked):
     with pytest.raises(InputError) as refusal:
         Graph.of(edges, nodes=3)
     assert str(refusal.value) == text
     with pytest.raises(InputError, match="must be square"):
         Graph.of(sparse.coo_matrix((2, 3)))
+    with pytest.raises(InputError, match=r"^nodes must be a whole number of at least 0, got -2$"):
+        Graph.of([], nodes=-2)
+    with pytest.raises(InputError, match=r"^nodes and largest must be at least 1, got 0 and 10$"):
+        random_graph(np.random.default_rng(0), nodes=0)
+
+
+def test_weights_of_any_size():
+    assert Graph.of([(0, 1, 10**30), (1, 2, Fraction(1, 4))]).weights.tolist() == [1e30, 0.25]
+
+
+def test_inboxes_need_room_for_every_message():
+    star = Graph.of([(1, 0, 2), (2, 0, 3), (0, 1, 2)])
+    rows = inboxes([star], messages=2)
+    assert rows.x[0].tolist() == [2, 0, 30, 2, 30, 3]
+    assert rows.y.tolist() == [0, 0, 0, 2, 2, 2, 30, 30, 30]
+    with pytest.raises(InputError, match=r"^messages must be at least 2, as many as a node gets, got 1$"):
+        inboxes([star], messages=1)
+    with pytest.raises(InputError, match=r"^there must be at least one graph, got none$"):
+        inboxes([], messages=1)

@@ -1,5 +1,6 @@
 """Refusals at the door, each in one sentence, shared by the layers."""
 
+import contextlib
 import math
 from numbers import Integral, Real
 
@@ -54,4 +55,9 @@ def lengths_of(x: Tensor, lengths: Tensor | None) -> Tensor | None:
             f"lengths must be integers, one for each list {tuple(x.shape[:-1])}, "
             f"got {lengths.dtype} of shape {tuple(lengths.shape)}"
         )
+    if lengths is not None and not torch.compiler.is_compiling():
+        outside = (lengths < 1) | (lengths > x.shape[-1])
+        with contextlib.suppress(RuntimeError):  # inside vmap nobody can look at numbers
+            if outside.any():
+                raise ValueError(f"lengths must be from 1 to {x.shape[-1]}, got {int(lengths[outside][0])}")
     return lengths

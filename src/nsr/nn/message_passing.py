@@ -92,6 +92,8 @@ class Inbox(nn.Module):
 
     def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
         """The node's new distance."""
+        if x.dim() == 0 or x.shape[-1] < 2 or x.shape[-1] % 2:
+            raise ValueError(f"a row must be a count, a distance and pairs, got shape {tuple(x.shape)}")
         x = x.to(torch.promote_types(x.dtype, next(self.parameters()).dtype))
         arrived = self.paths.messages(x[..., 2::2], x[..., 3::2])
         new: Tensor = self.paths.fold(torch.cat([x[..., 1:2], arrived], dim=-1), x[..., 0].long() + 1)
@@ -123,6 +125,8 @@ class Ranks:
 
 def _check_edges(edges: Tensor, weights: Tensor, start: Tensor) -> None:
     """Edges lead from node to node and weigh something, or are refused in a sentence."""
+    if edges.is_floating_point() or edges.dim() != 2 or len(edges) != 2:
+        raise ValueError(f"edges must be whole numbers (2, edges), got {edges.dtype} of shape {tuple(edges.shape)}")
     if weights.shape != edges.shape[1:]:
         raise ValueError(f"there must be a weight for each of {edges.shape[1]} edges, got {tuple(weights.shape)}")
     if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < len(start):

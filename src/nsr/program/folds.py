@@ -53,6 +53,8 @@ class Fold:
             return self._list(items)
         if items.ndim == 0 or items.shape[-1] == 0:
             raise ValueError(f"a list must have at least one element, got shape {tuple(items.shape)}")
+        if lengths is not None:
+            _check_lengths(lengths, tuple(items.shape))
         where = torch.where if isinstance(items, torch.Tensor) else np.where
         first = items[..., 0]
         state = self._at(self.start, first, first, first)
@@ -62,6 +64,8 @@ class Fold:
         return state
 
     def _list(self, items: Iterable[Any]) -> Any:
+        if not isinstance(items, Iterable):
+            raise ValueError(f"a list must hold numbers, got {items!r}")
         numbers = iter(items)
         try:
             first = next(numbers)
@@ -85,6 +89,17 @@ class Fold:
         step = self.step
         written = f"{step.then} if {step.condition} else {step.otherwise}" if isinstance(step, Where) else str(step)
         return f"{self.state} = {self.start}\nfor x in rest:\n    {self.state} = {written}"
+
+
+def _check_lengths(lengths: Any, shape: tuple[int, ...]) -> None:
+    known = np.asarray(lengths)
+    if known.dtype.kind not in "iu" or known.shape != shape[:-1]:
+        raise ValueError(
+            f"lengths must be whole numbers of shape {shape[:-1]}, got {known.dtype} of shape {known.shape}"
+        )
+    outside = known[(known < 1) | (known > shape[-1])]
+    if outside.size:
+        raise ValueError(f"lengths must be from 1 to {shape[-1]}, got {outside.flat[0]}")
 
 
 MINIMA = tuple(

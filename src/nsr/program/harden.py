@@ -110,7 +110,10 @@ def _taken(data: Any) -> tuple[Tensor | None, np.ndarray | None]:
     if isinstance(data, tuple) and len(data) == 2:
         data = Rows.of(*(torch.as_tensor(np.asarray(part)) for part in data))
     x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
-    x = x if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
+    try:
+        x = x if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
+    except (ValueError, TypeError):
+        raise ValueError("data must be rows of numbers, as many in one as in another") from None
     if x.dim() != 2 or 0 in x.shape or (y is not None and y.dim() != 1):
         raise ValueError(
             f"data must be (rows, inputs) with at least one row, and one answer for each, got {tuple(x.shape)}"

@@ -63,7 +63,9 @@ class Paths:
             source: The node from which distances are measured.
         """
         graph = Graph.of(graph)
-        if not isinstance(source, int | np.integer) or not 0 <= source < graph.nodes:
+        if graph.nodes == 0:
+            raise InputError("the graph has no nodes")
+        if not isinstance(source, int | np.integer) or isinstance(source, bool) or not 0 <= source < graph.nodes:
             raise InputError(f"source must be a node from 0 to {graph.nodes - 1}, got {source}")
         if self.shortest:
             return _shortest(graph, int(source))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -49,22 +50,30 @@ class Graph:
 
     @classmethod
     def _from_rows(cls, rows: Iterable[Sequence[Any]], nodes: int | None) -> "Graph":
-        rows = list(rows)
+        try:
+            rows = [tuple(row) for row in rows]
+        except TypeError:
+            raise InputError(f"a graph must be edges, a sparse matrix or a networkx graph, got {rows!r}") from None
         if any(len(row) != 3 for row in rows):
             raise InputError("an edge must be (from, to, weight)")
         columns = [np.array([row[at] for row in rows]) for at in range(3)] if rows else [np.zeros(0, int)] * 3
         if nodes is None:
-            nodes = int(max((int(columns[at].max()) for at in (0, 1) if len(rows)), default=-1)) + 1
+            named = [int(ends.max()) for ends in columns[:2] if ends.dtype.kind in "iu" and len(ends)]
+            nodes = max(named, default=-1) + 1
         return cls._checked(nodes, *columns)
 
     @classmethod
     def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
+        if not isinstance(nodes, int | np.integer) or nodes < 0:
+            raise InputError(f"nodes must be a whole number of at least 0, got {nodes}")
         for ends in (sources, targets):
             if ends.dtype.kind not in "iu":
                 raise InputError(f"a node must be a whole number, got {ends.tolist()[0]!r}")
             outside = ends[(ends < 0) | (ends >= nodes)]
             if len(outside):
                 raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
+        if weights.dtype == object and all(isinstance(weight, Real) for weight in weights):
+            weights = weights.astype(np.float64)  # integers beyond int64, fractions
         if weights.dtype.kind not in "iufb":
             raise InputError(f"a weight must be a number, got {weights.tolist()[0]!r}")
         bad = np.flatnonzero(~np.isfinite(weights.astype(np.float64)))
@@ -106,6 +115,11 @@ def inboxes(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Row
     largest possible weight, times the number of nodes.
     """
     rows, targets = [], []
+    if not graphs:
+        raise InputError("there must be at least one graph, got none")
+    most = max(int(np.bincount(graph.edges[1], minlength=1).max()) for graph in graphs)
+    if most > messages:
+        raise InputError(f"messages must be at least {most}, as many as a node gets, got {messages}")
     for graph in graphs:
         table = bellman_ford_table(graph, unreached=graph.nodes * largest)
         for node in range(graph.nodes):
@@ -125,6 +139,8 @@ def random_graph(generator: np.random.Generator, *, nodes: int = 10, largest: in
     Undirected, with whole weights from 1 to ``largest``. The further edges are drawn by their number, so that it costs
     no more than there are edges.
     """
+    if nodes < 1 or largest < 1:
+        raise InputError(f"nodes and largest must be at least 1, got {nodes} and {largest}")
     order = generator.permutation(nodes)
     parents = [int(generator.integers(0, at)) for at in range(1, nodes)]
     chosen = {(min(pair), max(pair)) for at, up in enumerate(parents, 1) for pair in [(int(order[at]), int(order[up]))]}
