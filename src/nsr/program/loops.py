@@ -77,7 +77,7 @@ def read_paths(module: ShortestPaths, x: Tensor | None, y: np.ndarray | None, er
         raise ValueError(f"data must be inboxes: a count, a distance and pairs, got {tuple(x.shape)}")
     lengths = x[:, 0].long() + 1
     problem: UnreadableError | None = None
-    for message in _messages(module):
+    for message in _messages(module, answered=y is not None):
         arrived = Program(message, (DISTANCE.name, WEIGHT.name))(x[:, 2:].reshape(len(x), -1, 2))
         try:
             return Paths(read_loop(module.fold, torch.cat([x[:, 1:2], arrived], dim=-1), y, errors, lengths), message)
@@ -87,12 +87,13 @@ def read_paths(module: ShortestPaths, x: Tensor | None, y: np.ndarray | None, er
     raise problem
 
 
-def _messages(module: ShortestPaths) -> list[Expression]:
-    """What a message may be, the likeliest first: whole weights, and a whole constant or the simplest one near."""
+def _messages(module: ShortestPaths, *, answered: bool) -> list[Expression]:
+    """What a message may be: whole weights, and the simplest constant near; where answers judge, first a whole one."""
     if module.message is None:
         return [SUM]
     weights = module.message.weight[0].clamp(-1, 1).round().int().tolist()
     learned = rational_of(float(module.message.bias[0])) if module.message.bias is not None else Fraction(0)
     near = simplest(learned - MARGIN, learned + MARGIN, learned)
     terms: list[tuple[Fraction, Expression]] = [(Fraction(weights[0]), DISTANCE), (Fraction(weights[1]), WEIGHT)]
-    return [total(terms, constant) for constant in dict.fromkeys((Fraction(round(learned)), near, Fraction(0)))]
+    constants = (Fraction(round(learned)), near, Fraction(0)) if answered else (near,)
+    return [total(terms, constant) for constant in dict.fromkeys(constants)]
