@@ -46,8 +46,9 @@ WORDS: Mapping[str, str] = {
         "maps within 0.1 ask for that distance everywhere, and the row within 0.1 is the mean over all of their "
         "squares; perfect seeds are right by both. Under recipe exact a model that can be read is replaced by the loop "
         "that was read; read counts the seeds whose loop is right on any list, and the last two rows those whose loop "
-        "was right on a list of 100,000 numbers and on lists of numbers of 100 digits. The paper prints maps and no "
-        "numbers, so none stand beside ours."
+        "was right on a list of 100,000 numbers and on lists of numbers of 100 digits. The paper prints maps without "
+        "numbers. It says: the MLP finds no minimum from 3^4 on and cannot count; the NSR finds every minimum, and its "
+        "counting falls to around 86 percent with the length of the list."
     ),
     "shortest_paths": (
         "The loop for the minimum inside a graph: in each round a node folds its distance and its messages, the "
