@@ -1,6 +1,6 @@
 import pytest
 
-from nsr.refusals import InputError, at_least, one_of
+from nsr.refusals import InputError, at_least, extra, one_of
 
 
 def test_known_names_pass():
@@ -25,3 +25,12 @@ def test_too_small():
     assert at_least(1, "seeds", 1) == 1
     with pytest.raises(InputError, match="^seeds must be at least 1, got 0$"):
         at_least(1, "seeds", 0)
+
+
+def test_a_module_that_an_extra_brings():
+    assert extra("learn", "json").loads("1") == 1
+    with pytest.raises(InputError) as refusal:
+        extra("learn", "nowhere_to_be_found")
+    assert str(refusal.value) == (
+        "this needs nowhere_to_be_found: pip install 'neural-status-registers[learn]' brings it"
+    )

@@ -2,6 +2,8 @@
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
 
 
 class InputError(ValueError):
@@ -24,3 +26,13 @@ def at_least(least: int, what: str, value: int) -> int:
     if value < least:
         raise InputError(f"{what} must be at least {least}, got {value}")
     return value
+
+
+def extra(name: str, module: str) -> Any:
+    """A module that an extra brings, or that needs one; without it an InputError that names the extra."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as missing:
+        raise InputError(
+            f"this needs {missing.name}: pip install 'neural-status-registers[{name}]' brings it"
+        ) from missing

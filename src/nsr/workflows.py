@@ -4,15 +4,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, fields
-from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES, Cell, Experiment
 from nsr.progress import Quiet
-from nsr.refusals import InputError, at_least, one_of
+from nsr.refusals import InputError, at_least, extra, one_of
 from nsr.report import archive
 from nsr.report.summaries import Summary, summarise
 from nsr.sweep import executors
@@ -101,7 +99,7 @@ def report(
 ) -> Path:
     """Write the page from the records of a store, or of a folder that ``export`` wrote; where it is."""
     records = archive.read(exported) if exported else _records(out, ())
-    page = _extra("reproduce", "nsr.report.page")
+    page = extra("reproduce", "nsr.report.page")
     html = html or out / "report.html"
     page.write_page(html, records)
     if figures:
@@ -126,16 +124,6 @@ def _records(out: Path, names: Sequence[str]) -> dict[str, list[Record]]:
         return {experiment.name: store.records(experiment) for experiment in choose(names, {})}
     finally:
         store.close()
-
-
-def _extra(name: str, module: str) -> Any:
-    """A module of ours that needs an extra, or a sentence that names the extra."""
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as missing:
-        raise InputError(
-            f"this needs {missing.name}: pip install 'neural-status-registers[{name}]' brings it"
-        ) from missing
 
 
 def failures(out: Path = Path("runs")) -> list[Failure]:
