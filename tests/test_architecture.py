@@ -8,7 +8,8 @@ import pytest
 from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("pandas", "sklearn", "altair", "dask", "distributed", "onnx", "sympy", "scipy", "cyclopts", "rich")
+DATA = ("pandas", "sklearn", "scipy", "pooch", "requests")
+HEAVY = (*DATA, "altair", "dask", "distributed", "onnx", "sympy", "cyclopts", "rich")
 
 
 def python(code: str) -> str:
