@@ -4,6 +4,9 @@ from nsr.tasks.comparisons import COMPARISONS as COMPARISONS
 from nsr.tasks.comparisons import all_pairs as all_pairs
 from nsr.tasks.comparisons import comparison_of as comparison_of
 from nsr.tasks.comparisons import pairs_around as pairs_around
+from nsr.tasks.digits import Digits as Digits
+from nsr.tasks.digits import mnist as mnist
+from nsr.tasks.digits import small_digits as small_digits
 from nsr.tasks.graphs import Graph as Graph
 from nsr.tasks.graphs import inboxes as inboxes
 from nsr.tasks.graphs import random_graph as random_graph
