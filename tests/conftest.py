@@ -6,7 +6,15 @@ import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
-SHAPED = ["nsr.nn", "nsr.ensemble", "nsr.training", "nsr.tasks", "nsr.experiments", "nsr.program.hardened"]
+SHAPED = [
+    "nsr.nn",
+    "nsr.ensemble",
+    "nsr.training",
+    "nsr.batches",
+    "nsr.tasks",
+    "nsr.experiments",
+    "nsr.program.hardened",
+]
 install_import_hook(SHAPED, "beartype.beartype")  # where there are tensors; elsewhere mypy has to do
 
 settings.register_profile("nsr", deadline=None, max_examples=30, derandomize=True)

@@ -42,6 +42,7 @@ def reproduce(
     comparison: Annotated[Sequence[str], Parameter(negative="")] = (),
     workers: int | None = None,
     out: Path = Path("runs"),
+    data: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     quiet: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -65,6 +66,9 @@ def reproduce(
         How many processes; by default one for each core.
     out
         The folder of the results. The same command goes on where it was stopped.
+    data
+        The folder with the four files of MNIST, which digits --profile paper reads. By default the one that the
+        environment variable NSR_DATA names, else they are downloaded once.
     json_
         Print one JSON object instead of tables.
     quiet
@@ -81,7 +85,9 @@ def reproduce(
         only=only,
         workers=workers,
         out=out,
+        data=data,
         watch=progress.choose(quiet),
+        tell=_tell,
     )
     _show(result.summaries, as_json=json_)
     if not json_:

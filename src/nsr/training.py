@@ -195,7 +195,7 @@ def fit(
         raise ValueError(f"loss 'bce' needs a module with a logit method, which {model.template!r} has not")
     if hasattr(model.template, "logit") and (rows.y.min() < 0 or rows.y.max() > 1):
         raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
-    with _one_thread():
+    with one_thread():
         return _fit(model, rows, recipe, compiled)
 
 
@@ -279,7 +279,7 @@ def _padded(stacked: Tensor, members: int) -> Tensor:
 
 
 @contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """One thread while tiny tensors are trained: two are slower, and far slower when the other core is busy."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -1,8 +1,9 @@
 """The stories end to end. Read this file first: what a command does is a function here."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -41,8 +42,10 @@ def reproduce(
     workers: int | None = None,
     block: int = BLOCK,
     out: Path = Path("runs"),
+    data: Path | None = None,
     start: Callable[[int], Executor] = executors.local,
     watch: Watch | None = None,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
     """Run what is missing of the paper's experiments, all of them by default, and summarise what is there.
 
@@ -55,8 +58,10 @@ def reproduce(
         workers: How many processes, one for each core by default.
         block: How many seeds are trained together at most. It changes no number.
         out: The folder of the store.
+        data: A folder with the files of MNIST, instead of the one that NSR_DATA names or of a download.
         start: Makes an executor of some workers; local processes by default.
         watch: Told of the plan and of each finished item; see ``nsr.progress``.
+        tell: Told of each download.
     """
     chosen = choose(names, only)
     one_of("profile", profile, PROFILES)
@@ -64,6 +69,8 @@ def reproduce(
     seeds = None if seeds is None else at_least(1, "seeds", seeds)
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
     at_least(1, "block", block)
+    if data is not None and not data.is_dir():
+        raise InputError(f"there is no folder {data}: --data names the folder with the files of MNIST")
 
     store = Store(out)
     try:
@@ -74,15 +81,29 @@ def reproduce(
             done, keep = store.done(experiment), selector(only)
             items += plan(experiment, size, recipes, numbers, done=done, keep=keep, block=block)
         failed: list[Item] = []
-        if items:
-            workers = min(workers, len(items))
-            failed = Sweep(store, lambda: start(workers), workers, watch or Quiet()).run(items)
+        with _data_from(data):
+            for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
+                EXPERIMENTS[name].prepare(cell, tell)
+            if items:
+                workers = min(workers, len(items))
+                failed = Sweep(store, lambda: start(workers), workers, watch or Quiet()).run(items)
         summaries = {
             experiment.name: summarise(experiment, store.records(experiment), profile) for experiment in chosen
         }
     finally:
         store.close()
     return Reproduction(summaries, len(items), failed)
+
+
+@contextmanager
+def _data_from(folder: Path | None) -> Iterator[None]:
+    """The folder as NSR_DATA, which the processes that are started meanwhile inherit."""
+    before = os.environ.get("NSR_DATA", "")
+    os.environ["NSR_DATA"] = str(folder.resolve()) if folder else before
+    try:
+        yield
+    finally:
+        os.environ["NSR_DATA"] = before
 
 
 def stored(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:

@@ -62,6 +62,10 @@ class Experiment:
     published: Mapping[Cell, Metrics]
     """What the paper prints, where it prints numbers."""
     profiles: Mapping[str, Profile]
+    block: int | None = None
+    """How many seeds are run together at most, where they gain nothing from it."""
+    prepare: Callable[[Any, Callable[[str], None]], None] = lambda _, __: None
+    """Called with each cell before any worker starts, and with whom to tell of what takes long: fetches data once."""
 
     def cells_of(self, recipe: str, profile: Profile) -> tuple[Cell, ...]:
         """The cells that a recipe runs in a profile."""

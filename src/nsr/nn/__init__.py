@@ -2,6 +2,9 @@
 
 from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
+from nsr.nn.digits import DigitClassifier as DigitClassifier
+from nsr.nn.digits import DigitComparison as DigitComparison
+from nsr.nn.digits import Reader as Reader
 from nsr.nn.message_passing import Inbox as Inbox
 from nsr.nn.message_passing import ShortestPaths as ShortestPaths
 from nsr.nn.piecewise import Piecewise as Piecewise

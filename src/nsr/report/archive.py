@@ -30,9 +30,10 @@ def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
         for record in some:
             recipes[f"{name} {record.profile} {record.recipe.name}"] = asdict(record.recipe)
             environments[_short(record.environment)] = json.loads(record.environment)
+        columns = dict.fromkeys(column for row in rows for column in row if column not in AFTER)
         path = folder / f"{name}.csv"
         with path.open("w", newline="") as file:
-            table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            table = csv.DictWriter(file, [*columns, *AFTER], lineterminator="\n")
             table.writeheader()
             table.writerows(rows)
         written.append(path)
@@ -82,7 +83,7 @@ def _read(experiment: Experiment, path: Path, index: Mapping[str, Any]) -> Itera
                 Recipe(**index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]),
                 row["profile"],
                 int(row["seed"]),
-                {name: float(value) for name, value in row.items() if name not in given},
+                {name: float(value) for name, value in row.items() if name not in given and value},
                 float(row["seconds"]),
                 int(row["memory"]),
                 json.dumps(index["environments"][row["environment"]]),

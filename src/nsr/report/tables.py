@@ -8,6 +8,7 @@ from rich.text import Text
 
 from nsr.experiments import comparisons, floats, piecewise, redundancy
 from nsr.experiments.spec import Experiment
+from nsr.report import digits
 from nsr.report.sections import PATHS_ROWS, RECURRENT_COUNTS, RECURRENT_ROWS, paths_of
 from nsr.report.summaries import Summary
 from nsr.tasks import COMPARISONS
@@ -86,6 +87,18 @@ def paths_table(experiment: Experiment, summaries: Sequence[Summary]) -> Iterato
     yield table
 
 
+def digit_tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
+    """The tables of the page: the paper's cells, then the models that were shown some pairs only."""
+    for told in digits.digit_tables(experiment, summaries):
+        table = _table(f"{experiment.shows}: {told['title'][0].lower()}{told['title'][1:]}")
+        table.add_column(told["corner"])
+        for name in told["head"]:
+            _add_column(table, name)
+        for row, cells in told["body"]:
+            table.add_row(row, *(ours(cell[0]) if cell else Text("missing") for cell in cells))
+        yield table
+
+
 def _add_rows(table: Table, shown: Sequence[Summary], names: Sequence[str]) -> None:
     """Means beside the paper's, then how many seeds were perfect and read as the rule, and how long they trained."""
     for name in names:
@@ -133,6 +146,7 @@ TABLES: Mapping[str, Callable[[Experiment, Sequence[Summary]], Iterator[Table]]]
     "redundancy": redundancy_table,
     "recurrent": recurrent_table,
     "shortest_paths": paths_table,
+    "digits": digit_tables,
 }
 
 

@@ -56,6 +56,7 @@ def plan(
 ) -> list[Item]:
     """The items of an experiment whose seeds are not among the identities that are ``done``."""
     items = []
+    block = min(block, experiment.block or block)
     for name in recipes:
         recipe = profile.shorten(experiment.recipes[name])
         for cell in filter(keep, experiment.cells_of(name, profile)):

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -64,6 +65,19 @@ class Digits:
     def side(self) -> int:
         """Pixels along the side of an image."""
         return self.train.images.shape[-1]
+
+    @cached_property
+    def contrast(self) -> tuple[float, float]:
+        """Mean and standard deviation of the pixels to learn from."""
+        counts = self.train.images.flatten().bincount().double()
+        levels = torch.arange(len(counts), dtype=torch.float64)
+        mean = (counts @ levels) / counts.sum()
+        return mean.item(), ((counts @ (levels - mean).square()) / counts.sum()).sqrt().item()
+
+    def standard(self, images: Tensor) -> Tensor:
+        """Images as numbers for a network: the pixels to learn from have mean 0 and standard deviation 1."""
+        mean, deviation = self.contrast
+        return (images - mean) / deviation
 
 
 def mnist(

@@ -2,6 +2,7 @@
 
 from nsr.report.charts.bits import status_bit_charts as status_bit_charts
 from nsr.report.charts.comparisons import comparison_charts
+from nsr.report.charts.digits import digit_charts
 from nsr.report.charts.floats import float_charts
 from nsr.report.charts.piecewise import piecewise_charts
 from nsr.report.charts.recurrent import recurrent_charts
@@ -15,4 +16,5 @@ CHARTS = {
     "redundancy": redundancy_charts,
     "recurrent": recurrent_charts,
     "shortest_paths": shortest_paths_charts,
+    "digits": digit_charts,
 }
