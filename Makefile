@@ -30,3 +30,4 @@ bench: setup
 	$(BIN)/python benchmarks/engine.py
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/paths.py
+	$(BIN)/python benchmarks/digits.py

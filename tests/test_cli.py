@@ -29,7 +29,9 @@ def nsr(capsys, *words: str) -> tuple[int, str, str]:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> str:
     folder = str(tmp_path_factory.mktemp("runs"))
-    subprocess.run([sys.executable, "-m", "nsr", "reproduce", *SMALL, "--out", folder, "--quiet"], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "nsr", "reproduce", "comparisons", *SMALL, "--out", folder, "--quiet"], check=True
+    )
     return folder
 
 
@@ -44,7 +46,7 @@ def test_json_alone_goes_to_standard_output_and_fits_the_schema(capsys, tmp_path
 
 
 def test_a_second_call_does_nothing_but_say_so_and_write_the_page(capsys, runs):
-    code, out, err = nsr(capsys, "reproduce", *SMALL, "--out", runs)
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", runs)
     assert code == 0
     assert "Table 1: NSR, recipe exact, 2 seeds" in out
     assert err.splitlines() == [
@@ -72,7 +74,7 @@ def test_a_failure_is_told_and_exits_with_1(capsys, tmp_path, monkeypatch):
 
     monkeypatch.setattr(run, "run_item", fails)
     monkeypatch.setattr("nsr.workflows.reproduce", functools.partial(workflows.reproduce, start=ThreadPoolExecutor))
-    code, _, err = nsr(capsys, "reproduce", *SMALL, "--out", str(tmp_path), "--quiet")
+    code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(tmp_path), "--quiet")
     assert code == 1
     assert "1 blocks failed; nsr results --failures shows why, the same command tries again" in err
     assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
@@ -118,6 +120,10 @@ def test_list_and_version(capsys):
         (["reproduce", "--seeds", "ten"], 'nsr: Invalid value for --seeds: unable to convert "ten" into int.'),
         (["reproduce", "--sedes", "3"], "nsr: Unknown option: --sedes. Did you mean --seeds?"),
         (["reprodce"], 'nsr: Unknown command "reprodce". Did you mean "reproduce"?'),
+        (
+            ["reproduce", "digits", "--data", "nowhere"],
+            "nsr: there is no folder nowhere: --data names the folder with the files of MNIST",
+        ),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
         (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),
     ],
@@ -127,6 +133,18 @@ def test_a_wrong_command_is_one_sentence_and_exit_code_2(capsys, words, text):
     assert (code, out) == (2, "")
     assert err.startswith(text)
     assert len(err.splitlines()) == 1
+
+
+def test_a_folder_without_mnist_is_one_sentence_before_any_worker_starts(capsys, tmp_path, monkeypatch):
+    words = ["reproduce", "digits", "--profile", "paper", "--out", str(tmp_path / "runs")]
+    sentence = f"nsr: there is no train-images-idx3-ubyte.gz in {tmp_path}: MNIST is read from "
+    code, out, err = nsr(capsys, *words, "--data", str(tmp_path))
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(sentence)
+    monkeypatch.setenv("NSR_DATA", str(tmp_path))
+    code, out, err = nsr(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)
 
 
 def test_the_command_runs_as_a_module():

@@ -80,7 +80,7 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
         (
             {"names": ["comparison"]},
             "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy, recurrent, "
-            "shortest_paths; did you mean 'comparisons'?",
+            "shortest_paths, digits; did you mean 'comparisons'?",
         ),
         ({"profile": "papre"}, "unknown profile 'papre': choose from smoke, quick, paper; did you mean 'paper'?"),
         ({"recipe": "exakt"}, "unknown recipe 'exakt': choose from paper, exact, both; did you mean 'exact'?"),
@@ -90,7 +90,7 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
             {"only": {"comparison": ["=="]}},
             "unknown comparison '==': choose from >, <, >=, <=, =, !=; did you mean '='?",
         ),
-        ({"only": {"model": ["nrs"]}}, "unknown model 'nrs': choose from mlp, nsr; did you mean 'nsr'?"),
+        ({"only": {"model": ["nrs"]}}, "unknown model 'nrs': choose from mlp, nsr, classifier; did you mean 'nsr'?"),
     ],
 )
 def test_wrong_requests_are_refused_before_anything_runs(arguments, text):
@@ -103,4 +103,4 @@ def test_fields_that_an_experiment_has_not():
     with pytest.raises(InputError, match="^no experiment named has cells with comparison$"):
         reproduce(["floats"], only={"comparison": [">"]})
     named = [experiment.name for experiment in choose([], {"model": ["nsr"]})]
-    assert named == ["comparisons", "piecewise", "recurrent"]
+    assert named == ["comparisons", "piecewise", "recurrent", "shortest_paths", "digits"]

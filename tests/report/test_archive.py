@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -34,6 +35,13 @@ def test_what_is_written_is_read_to_the_last_digit(tmp_path):
     assert [file.name for file in files] == ["floats.csv", "index.json"]
     back = archive.read(tmp_path)["floats"]
     assert sorted(back, key=repr) == sorted(records(), key=repr)
+
+
+def test_a_metric_that_only_some_cells_have_is_missing_in_the_others(tmp_path):
+    some = [dataclasses.replace(record, metrics={"=": 1.0, "epochs": 2.0}) for record in records()[:3]] + records()[3:]
+    archive.write(tmp_path, {"floats": some})
+    assert sorted(archive.read(tmp_path)["floats"], key=repr) == sorted(some, key=repr)
+    assert (tmp_path / "floats.csv").read_text().splitlines()[0].endswith("seconds,memory,environment")
 
 
 def test_equal_records_are_equal_files(tmp_path):

@@ -1,11 +1,13 @@
 """The page is a function of records; in a real browser it draws everything and asks nobody for anything."""
 
+import dataclasses
 import shutil
 from pathlib import Path
 
 import pytest
 
 from nsr.experiments import EXPERIMENTS
+from nsr.experiments.digits import QUANTILES, DigitsCell, after, quantile
 from nsr.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.report.charts import CHARTS, status_bit_charts
 from nsr.report.page import write_figures, write_page
@@ -16,7 +18,12 @@ from nsr.tasks import COMPARISONS
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
-CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12 + 6
+CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12 + 6 + 10
+
+DIGITS = {after(epoch, what): 0.5 + epoch / 50 for epoch in range(1, 21) for what in ("pairs", "digits")}
+DIGITS |= {"accuracy": 0.9, "equal": 0.75, "unequal": 0.95, "digits": 0.875, "shown": 0.97, "not shown": 0.5}
+DIGITS |= {quantile(digit, percent): digit * percent / 100 for digit in range(10) for percent in QUANTILES}
+DIGITS |= {"images": 60_000.0}
 
 
 def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
@@ -43,6 +50,7 @@ def records() -> dict[str, list[Record]]:
         "piecewise": some("piecewise", table_2),
         "redundancy": some("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
         "recurrent": some("recurrent", loops),
+        "digits": some("digits", DIGITS),
         "shortest_paths": some(
             "shortest_paths", dict.fromkeys(PATHS_ROWS.values(), 0.25) | {"read": 1.0, "epochs": 1.0}
         ),
@@ -96,6 +104,46 @@ def test_a_recurrent_table_marks_what_is_missing_and_counts_seeds(records):
     assert [name for name, _ in paper["foot"]] == ["perfect", "read", "100,000 elements", "100 digits"]
     assert [cell and cell[:2] for cell in paper["foot"][0][1]] == [None, *[(0, 100)] * 3]
     assert [cell and cell[:2] for cell in paper["foot"][2][1]] == [None, *[(100, 100)] * 3]
+
+
+def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_number_line_its_quantiles(records):
+    experiment = EXPERIMENTS["digits"]
+    changed = [
+        dataclasses.replace(record, metrics=record.metrics | {after(20): 0.5 if record.seed else 1.0})
+        for record in records["digits"]
+    ]
+    summaries = summarise(experiment, changed)
+    charts = {name: chart.to_dict() for name, _, chart in CHARTS["digits"](experiment, summaries)}
+    assert list(charts)[:5] == [
+        *("digits-paper-greater", "digits-paper-equal", "digits-paper-nsr-greater-line"),
+        *("digits-paper-mlp-greater-line", "digits-paper-nsr-equal-line"),
+    ]
+    (points,) = charts["digits-exact-equal"]["datasets"].values()
+    assert len(points) == 20 * 4
+    assert {point["model"] for point in points} == {"NSR", "MLP", "classifier", "classifier, digits"}
+    (last,) = [point for point in points if (point["model"], point["epoch"]) == ("NSR", 20)]
+    assert last["accuracy"] == pytest.approx(0.55)
+    assert last["high"] - last["accuracy"] == pytest.approx(last["accuracy"] - last["low"])
+    assert last["high"] - last["accuracy"] == pytest.approx(0.5 / 10**0.5)  # one of ten is 0.5 above the others
+    (lines,) = charts["digits-exact-nsr-greater-line"]["datasets"].values()
+    assert lines[8] == {"digit": 8, "5 %": 0.4, "25 %": 2.0, "50 %": 4.0, "75 %": 6.0, "95 %": 7.6}
+
+
+def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records):
+    experiment = EXPERIMENTS["digits"]
+    there = [record for record in records["digits"] if record.cell != DigitsCell("classifier", "=", "MNIST")]
+    told = section(experiment, summarise(experiment, there))
+    assert (told["there"], told["expected"]) == (5 + 9, 6 + 10)
+    paper, exact, unseen = told["tables"]
+    assert paper["title"] == "Recipe paper: 60,000 images of MNIST, 10 seeds, 0.5 s each"
+    assert exact["head"] == ("classifier", "mlp", "nsr")
+    assert exact["body"][0] == (">", [(0.9, None)] * 3)
+    assert exact["body"][1] == ("digits, from >", [(0.875, None)] * 3)
+    assert exact["body"][2] == ("=", [None, (0.9, None), (0.9, None)])
+    assert exact["body"][5] == ("balanced", [None, (0.85, None), (0.85, None)])
+    assert unseen["head"] == ["MLP of 0 to 4", "MLP 3 apart", "NSR of 0 to 4", "NSR 3 apart"]
+    assert unseen["body"][2] == ("not shown", [(0.5, None)] * 4)
+    assert section(experiment, [])["tables"] == []
 
 
 def test_figures_are_written_as_svg_and_png(tmp_path, records):

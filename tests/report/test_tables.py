@@ -133,6 +133,29 @@ def test_errors_of_shortest_paths_as_a_table_for_each_recipe():
     assert next(line for line in lines if line.startswith("perfect")).split() == ["perfect", *["1", "of", "1"] * 2]
 
 
+def test_digits_as_a_table_for_each_recipe_and_one_of_pairs_that_were_not_shown():
+    digits = EXPERIMENTS["digits"]
+    metrics = {"images": 1347.0, "accuracy": 0.9, "equal": 0.5, "unequal": 1.0, "digits": 0.25}
+    metrics |= {"shown": 0.75, "not shown": 0.125}
+    records = [
+        Record("digits", 1, cell, digits.recipes[recipe], "quick", 0, metrics, 1.0, 1, "{}")
+        for recipe in digits.recipes
+        for cell in digits.cells_of(recipe, digits.profiles["quick"])
+    ]
+    console = Console(file=io.StringIO(), width=80)
+    for table in tables(digits, summarise(digits, records[1:])):
+        console.print(table)
+    lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
+    assert lines[0] == "Digit comparisons: recipe paper: 1,347 images of 8x8, 1 seeds, 1.0 s each"
+    assert lines[1].split() == ["pairs", "classifier", "mlp", "nsr"]
+    assert lines[2].split() == [">", "missing", "0.900", "0.900"]
+    assert lines[3].split() == ["digits,", "from", ">", "missing", "0.250", "0.250"]
+    assert lines[7].split() == ["balanced", *["0.750"] * 3]
+    assert lines[16].startswith("Digit comparisons: shown some pairs only, recipe exact, >: 1,347 images of 8x8")
+    assert lines[-2].split() == ["not", "shown", *["0.125"] * 4]
+    assert max(map(len, lines)) <= 80
+
+
 def test_only_what_is_perfect_reads_as_one():
     assert beside(1.0, None).plain.startswith("1.000")
     assert beside(0.99999, 1.0).plain == "0.999 1.00"

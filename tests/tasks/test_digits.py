@@ -120,6 +120,17 @@ def test_the_small_digits_are_split_once_and_for_all():
     assert checksum(digits) == "da33898e00f9cf3a898e888f6bd5f9fa2f0527e56cc31c5bda1c0244913a8037"
 
 
+def test_standard_pixels_have_mean_0_and_deviation_1():
+    digits = small_digits()
+    pixels = digits.train.images.double()
+    assert digits.contrast == (pytest.approx(pixels.mean().item()), pytest.approx(pixels.std(correction=0).item()))
+    standard = digits.standard(digits.train.images)
+    assert standard.dtype == torch.float32
+    torch.testing.assert_close(
+        torch.stack([standard.mean(), standard.std()]), torch.tensor([0.0, 1.0]), atol=1e-4, rtol=0
+    )
+
+
 @pytest.mark.parametrize(("package", "call"), [("pooch", mnist), ("sklearn.datasets", small_digits)])
 def test_a_missing_package_is_a_sentence_that_names_the_extra(package, call, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)

@@ -52,4 +52,4 @@ def _data(summaries: Sequence[Summary]) -> str:
     seconds = sum(summary.seconds for summary in summaries) / seeds
     images = max(summary.metrics["images"] for summary in summaries)
     name = one.cell.images  # type: ignore[attr-defined]
-    return f"{images:,.0f} images of {name}, {one.seeds} seeds, {seconds:.0f} s each"
+    return f"{images:,.0f} images of {name}, {one.seeds} seeds, {seconds:.1f} s each"

@@ -1,0 +1,56 @@
+import itertools
+
+import pytest
+import torch
+from torch import nn
+
+from nsr.batches import epochs
+
+
+class Numbers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = nn.Parameter(torch.zeros(()))
+
+
+def trained(cycle: bool, number: int = 3, seed: int = 0) -> tuple[list[list[int]], list[float]]:
+    """The batches of 7 examples, and how far each step moves: Adam moves by its rate while gradients stay the same."""
+    module, batches, values = Numbers(), [], []
+
+    def loss(batch: torch.Tensor) -> torch.Tensor:
+        batches.append(batch.tolist())
+        values.append(module.value.item())
+        return -module.value
+
+    generator = torch.Generator().manual_seed(seed)
+    told = list(epochs({module: 0.1}, loss, torch.arange(7), generator, number=number, size=3, cycle=cycle))
+    assert told == list(range(1, number + 1))
+    values.append(module.value.item())
+    return batches, [after - before for before, after in itertools.pairwise(values)]
+
+
+def test_every_example_is_in_one_batch_of_an_epoch_in_an_order_of_its_own():
+    batches, _ = trained(cycle=False)
+    assert [len(batch) for batch in batches] == [3, 3, 1] * 3
+    orders = [[*batches[at], *batches[at + 1], *batches[at + 2]] for at in (0, 3, 6)]
+    assert all(sorted(order) == list(range(7)) for order in orders)
+    assert orders[0] != orders[1]
+    assert trained(cycle=False)[0] == batches
+    assert trained(cycle=False, seed=1)[0] != batches
+
+
+def test_the_rate_is_constant_or_rises_for_a_quarter_and_falls_to_nothing():
+    assert trained(cycle=False)[1] == pytest.approx([0.1] * 9, rel=1e-3)
+    _, steps = trained(cycle=True, number=20)
+    assert max(steps) == pytest.approx(0.1, rel=0.1)  # Adam's own momentum is part of the cycle
+    assert 13 <= steps.index(max(steps)) <= 20  # of 60: a quarter, and what momentum lags behind
+    assert steps[0] < 0.01
+    assert steps[-1] < 0.001
+
+
+def test_each_module_has_its_own_rate():
+    slow, fast = Numbers(), Numbers()
+    generator = torch.Generator().manual_seed(0)
+    rates = {slow: 0.01, fast: 0.1}
+    list(epochs(rates, lambda _: -slow.value - fast.value, torch.arange(4), generator, number=1, size=2, cycle=False))
+    assert (slow.value.item(), fast.value.item()) == (pytest.approx(0.02, rel=1e-3), pytest.approx(0.2, rel=1e-3))
