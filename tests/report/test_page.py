@@ -126,7 +126,7 @@ def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_numb
     assert last["high"] - last["accuracy"] == pytest.approx(last["accuracy"] - last["low"])
     assert last["high"] - last["accuracy"] == pytest.approx(0.5 / 10**0.5)  # one of ten is 0.5 above the others
     (lines,) = charts["digits-exact-nsr-greater-line"]["datasets"].values()
-    assert lines[8] == {"digit": 8, "5 %": 0.4, "25 %": 2.0, "50 %": 4.0, "75 %": 6.0, "95 %": 7.6}
+    assert lines[8] == {"digit": "8", "5 %": 0.4, "25 %": 2.0, "50 %": 4.0, "75 %": 6.0, "95 %": 7.6}
 
 
 def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records):
@@ -135,7 +135,7 @@ def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records)
     told = section(experiment, summarise(experiment, there))
     assert (told["there"], told["expected"]) == (5 + 9, 6 + 10)
     paper, exact, unseen = told["tables"]
-    assert paper["title"] == "Recipe paper: 60,000 images of MNIST, 10 seeds, 0.5 s each"
+    assert paper["title"] == "Recipe paper, 60,000 images of MNIST, 10 seeds of 0.5 s"
     assert exact["head"] == ("classifier", "mlp", "nsr")
     assert exact["body"][0] == (">", [(0.9, None)] * 3)
     assert exact["body"][1] == ("digits, from >", [(0.875, None)] * 3)

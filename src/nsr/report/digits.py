@@ -30,13 +30,13 @@ def digit_tables(experiment: Experiment, summaries: Sequence[Summary]) -> list[d
             found = [there.get((model, comparison)) for model in MODELS]
             body.append((row, [s and (s.mean(names), None) for s in found]))
         if there:
-            title = f"Recipe {recipe}: {_data(list(there.values()))}"
+            title = f"Recipe {recipe}, {_data(list(there.values()))}"
             tables.append({"title": title, "corner": "pairs", "head": MODELS, "body": body, "foot": []})
     unseen = _cells(summaries, "exact", beyond=True)
     if unseen:
         head = [f"{s.cell.model.upper()} {s.cell.pairs}" for s in unseen]  # type: ignore[attr-defined]
         body = [(row, [(s.metrics[name], None) for s in unseen]) for row, name in UNSEEN_ROWS.items()]
-        title = f"Shown some pairs only, recipe exact, >: {_data(unseen)}"
+        title = f"Shown some pairs only, recipe exact, {unseen[0].seeds} seeds"
         tables.append({"title": title, "corner": "pairs", "head": head, "body": body, "foot": []})
     return tables
 
@@ -52,4 +52,4 @@ def _data(summaries: Sequence[Summary]) -> str:
     seconds = sum(summary.seconds for summary in summaries) / seeds
     images = max(summary.metrics["images"] for summary in summaries)
     name = one.cell.images  # type: ignore[attr-defined]
-    return f"{images:,.0f} images of {name}, {one.seeds} seeds, {seconds:.1f} s each"
+    return f"{images:,.0f} images of {name}, {one.seeds} seeds of {seconds:.1f} s"

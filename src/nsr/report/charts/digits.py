@@ -44,7 +44,8 @@ def _over_epochs(summary: Summary, what: str, name: str) -> list[dict[str, Any]]
     points, epoch = [], 1
     while (values := summary.values.get(after(epoch, what))) is not None:
         mean, deviation = summary.metrics[after(epoch, what)], stdev(values) if len(values) > 1 else 0.0
-        told = {"epoch": epoch, "accuracy": mean, "low": mean - deviation, "high": mean + deviation}
+        low, high = max(0.0, mean - deviation), min(1.0, mean + deviation)
+        told = {"epoch": epoch, "accuracy": mean, "low": low, "high": high}
         points.append(told | {"model": name, "seeds": summary.seeds})
         epoch += 1
     return points
@@ -59,13 +60,13 @@ def _curves(points: Sequence[dict[str, Any]]) -> Any:
         alt.Y("accuracy:Q", scale=scale),
         tooltip=["model", "epoch", alt.Tooltip("accuracy:Q", format=".4f"), "seeds"],
     )
-    return base.mark_area(opacity=0.15).encode(alt.Y("low:Q", scale=scale, title="accuracy"), y2="high:Q") + lines
+    return lines + base.mark_area(opacity=0.15).encode(alt.Y("low:Q", scale=scale, title="accuracy"), y2="high:Q")
 
 
 def _number_line(summary: Summary) -> Any:
     """For each digit where the numbers read in its images lie: 90 percent thin, half of them thick, the median dark."""
     rows = [
-        {"digit": digit} | {f"{percent} %": summary.values[quantile(digit, percent)][0] for percent in QUANTILES}
+        {"digit": str(digit)} | {f"{percent} %": summary.values[quantile(digit, percent)][0] for percent in QUANTILES}
         for digit in range(10)
     ]
     base = alt.Chart(pd.DataFrame(rows)).encode(
