@@ -117,3 +117,14 @@ def test_too_few_weights_and_a_wrong_message_are_refused(unchecked):
         Inbox(model())(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"^message must make one number of two, got NAU\(3, 1, bias=False\)$"):
         ShortestPaths(model().fold, NAU(3))
+
+
+def test_dtypes_are_promoted(unchecked):
+    module = ShortestPaths(RecurrentMinimum(NSR(2)))
+    edges, weights = torch.tensor([[0], [1]], dtype=torch.int32), torch.ones(1, dtype=torch.float64)
+    assert module(edges, weights, torch.tensor([0.0, 20.0])).dtype == torch.float64
+    assert module(edges, torch.ones(1, dtype=torch.int64), torch.tensor([0, 20])).dtype == torch.float32
+    with pytest.raises(ValueError, match=r"^rounds must be a whole number, or one for each of 2 nodes, got 1.5$"):
+        module(edges, weights, torch.tensor([0.0, 20.0]), rounds=1.5)
+    with pytest.raises(ValueError, match=r"^start must hold a distance for each node, got shape \(1, 2\)$"):
+        module(edges, weights, torch.tensor([[0.0, 20.0]]))

@@ -73,3 +73,11 @@ def test_refusals_are_sentences_and_the_repr_is_the_constructor_call():
 def test_lengths_that_no_list_has_are_refused(bad):
     with pytest.raises(ValueError, match=rf"^lengths must be from 1 to 5, got {bad}$"):
         RecurrentMinimum(NSR(2))(torch.zeros(2, 5), torch.tensor([1, bad]))
+
+
+@pytest.mark.parametrize("kind", [RecurrentMinimum, RecurrentCount])
+def test_what_follows_a_list_has_no_gradient_either(kind):
+    module = kind(NSR(2))
+    x = torch.tensor([[1.0, 0.0, float("nan")], [1.0, 2.0, 3.0]])
+    module(x, torch.tensor([2, 3])).sum().backward()
+    assert module.gate.w_sign.grad.isfinite().all()

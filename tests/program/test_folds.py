@@ -133,3 +133,25 @@ def test_wrong_lists_are_refused_in_a_sentence():
         MINIMUM(None)
     with pytest.raises(ValueError, match=r"^'x' holds NaN in 1 row"):
         MINIMUM([1.0, float("nan")])
+    with pytest.raises(ValueError, match=r"^a list must hold numbers, got \[1, 2\]: several lists are an array"):
+        MINIMUM([[1, 2], [0, 5]])
+    with pytest.raises(ValueError, match=r"^lengths are for arrays and tensors of lists"):
+        MINIMUM([3, 1, 2], lengths=1)
+    for state in ("*/ int evil; /*", "for", 5):
+        with pytest.raises(ValueError, match=r"^the name of the state must be a word, got "):
+            Fold(state, FIRST, ITEM)
+
+
+def test_lengths_of_any_kind():
+    lists = np.array([[3, 1, 0], [2, 1, 5]])
+    assert MINIMUM(lists, [2, 1]).tolist() == [1, 2]
+    assert MINIMUM(torch.as_tensor(lists), np.array([2, 1])).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("name", ["x", "first", "best", "count"])
+def test_a_function_may_be_called_what_the_loop_calls_its_parts(name):
+    for fold in (MINIMUM, COUNTING):
+        namespace = {}
+        exec(fold.emit("python", name=name), namespace)
+        assert namespace[name]([3, 1, 3, 2]) == fold([3, 1, 3, 2])
+        assert f"const double {name} =" not in fold.emit("c", name=name)

@@ -1,12 +1,13 @@
 """Bellman-Ford as a program, against scipy."""
 
+import networkx
 import numpy as np
 import pytest
 import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
 from nsr.program import Compare, Variable, Where
-from nsr.program.folds import FIRST, ITEM, MINIMA, Fold
+from nsr.program.folds import FIRST, ITEM, MINIMA, Fold, minima
 from nsr.program.paths import NegativeCycleError, Paths
 from nsr.refusals import InputError
 from nsr.tasks.graphs import Graph, random_graph
@@ -117,3 +118,46 @@ def test_a_long_path_costs_as_much_as_its_edges():
 def test_a_message_of_anything_else_is_refused():
     with pytest.raises(ValueError, match=r"^message must be a number that uses distance and weight alone, got z$"):
         Paths(MINIMA[0], Variable("z"))
+
+
+def test_a_cycle_that_rounding_alone_makes_negative_is_none():
+    edges = [(0, 1, 1.9), (1, 2, 0.7), (2, 3, 0.2), (3, 4, 0.8), (4, 1, -1.7)]  # weighs 5.6e-17
+    assert SHORTEST(edges) == pytest.approx([0, 1.9, 2.6, 2.8, 3.6])
+    refused = 0
+    for seed in range(100):
+        generator = np.random.default_rng(seed)
+        height, ends = generator.normal(size=12), generator.integers(0, 12, (2, 40))
+        weights = np.where(generator.random(40) < 0.5, 0.0, generator.random(40)) + height[ends[0]] - height[ends[1]]
+        found = SHORTEST(Graph(12, ends, weights))
+        lifted = SHORTEST(Graph(12, ends, np.abs(weights - height[ends[0]] + height[ends[1]])))
+        there = np.isfinite(lifted)
+        assert found[there] == pytest.approx((lifted + height[0] - height)[there], abs=1e-12)
+        refused += not there.all()
+    assert refused  # some have nodes that nobody reaches
+
+
+def test_nodes_of_a_networkx_graph_go_by_their_names():
+    graph = networkx.Graph([(2, 1, {"weight": 5}), (1, 0, {"weight": 1})])  # its order is 2, 1, 0
+    assert SHORTEST(graph, 0).tolist() == [6, 1, 0]
+    assert SHORTEST(graph, 2).tolist() == [0, 5, 6]
+    named = networkx.DiGraph([("a", "b", {"weight": 1}), ("b", "c", {"weight": -3}), ("c", "b", {"weight": 1})])
+    with pytest.raises(NegativeCycleError) as refusal:
+        SHORTEST(named, "a")
+    assert sorted(refusal.value.cycle) == ["b", "c"]
+    with pytest.raises(InputError, match=r"^source must be a node of the graph, got 0$"):
+        SHORTEST(named)
+
+
+def test_a_minimum_under_another_name_is_one_too():
+    least = minima("least")[0]
+    assert Paths(least).shortest
+    with pytest.raises(NegativeCycleError):
+        Paths(least)([(0, 1, 1), (1, 2, -3), (2, 1, 1)])
+
+
+def test_a_fold_that_never_ends_is_refused():
+    best = Variable("best")
+    longest = Paths(Fold("best", FIRST, Where(Compare("<", best, ITEM), ITEM, best)), Variable("weight") + 0)
+    with pytest.raises(InputError, match=r"^there is no end: distances still change"):
+        Paths(MINIMA[0], Variable("distance") - 1)([(0, 1, 1), (1, 0, 1)])
+    assert longest([(0, 1, 3), (2, 1, 4)]).tolist() == [0, np.inf, np.inf]

@@ -57,6 +57,10 @@ def test_a_union_keeps_its_parts_apart():
         ([(0, 1, "far")], "a weight must be a number, got 'far'"),
         ([(0, 1)], "an edge must be (from, to, weight)"),
         ([("a", "b", 1)], "a node must be a whole number, got 'a'"),
+        ([(0, 1, 1), (1, 2, "far")], "a weight must be a number, got 'far'"),
+        ([(0, 1, 1), (1, 2, None)], "a weight must be a number, got None"),
+        ([(0, 1, 1), (1, 1.5, 1)], "a node must be a whole number, got 1.5"),
+        ([(0, 1, 10**400)], "a weight must be within float64, got one of 401 digits"),
         (5, "a graph must be edges, a sparse matrix or a networkx graph, got 5"),
     ],
 )

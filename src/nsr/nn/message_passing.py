@@ -14,7 +14,8 @@ class ShortestPaths(nn.Module):
     """Rounds of Bellman-Ford: a node's new distance is a fold of its old one and its messages.
 
     Edges are lists, so a round costs as much as there are edges; all nodes fold at once, each its messages in the
-    order of its edges. Several graphs are one with several sources.
+    order of its edges, in as many steps as the most edges lead to one node. Several graphs are one with several
+    sources. ``nsr.tasks.Graph.of`` makes edges and weights of sparse matrices and networkx graphs.
 
     Args:
         fold: What a node does with the list of its distance and its messages.
@@ -46,9 +47,12 @@ class ShortestPaths(nn.Module):
             rounds: How many at most, for all nodes or for each, as where graphs of different sizes are one.
         """
         _check_edges(edges, weights, start)
-        order = Ranks(edges, len(start))
-        distances = start
-        most = torch.as_tensor(len(start) if rounds is None else rounds)
+        order = Ranks(edges.long(), len(start))
+        weights = weights.to(torch.promote_types(weights.dtype, next(self.parameters()).dtype))
+        distances = start.to(torch.promote_types(start.dtype, weights.dtype))
+        most = torch.as_tensor(len(start) if rounds is None else rounds, device=start.device)
+        if most.is_floating_point() or most.shape not in ((), start.shape):
+            raise ValueError(f"rounds must be a whole number, or one for each of {len(start)} nodes, got {rounds}")
         for number in range(int(most.max())):
             new = torch.where(number < most, self.round(order, weights, distances), distances)
             if torch.equal(new, distances):
@@ -125,6 +129,8 @@ class Ranks:
 
 def _check_edges(edges: Tensor, weights: Tensor, start: Tensor) -> None:
     """Edges lead from node to node and weigh something, or are refused in a sentence."""
+    if start.dim() != 1:
+        raise ValueError(f"start must hold a distance for each node, got shape {tuple(start.shape)}")
     if edges.is_floating_point() or edges.dim() != 2 or len(edges) != 2:
         raise ValueError(f"edges must be whole numbers (2, edges), got {edges.dtype} of shape {tuple(edges.shape)}")
     if weights.shape != edges.shape[1:]:

@@ -37,7 +37,8 @@ class RecurrentMinimum(Recurrent):
         x = x.to(torch.promote_types(x.dtype, next(self.parameters()).dtype))
         state = x[..., 0]
         for position in range(1, x.shape[-1]):
-            both = torch.stack([state, x[..., position]], dim=-1)
+            item = x[..., position] if lengths is None else torch.where(position < lengths, x[..., position], state)
+            both = torch.stack([state, item], dim=-1)
             new = (self.gate(both) * both).sum(-1)
             state = new if lengths is None else torch.where(position < lengths, new, state)
         return state
@@ -52,8 +53,11 @@ class RecurrentCount(Recurrent):
         """The counter after the last element. It starts at 0; elements from ``lengths`` on are ignored."""
         lengths = lengths_of(x, lengths)
         first, rest = x[..., :1].expand_as(x[..., 1:]), x[..., 1:]
+        if lengths is not None:
+            there = torch.arange(1, x.shape[-1], device=x.device) < lengths.unsqueeze(-1)
+            rest = torch.where(there, rest, first)
         counted = self.gate(torch.stack([first, rest], dim=-1))[..., 0]  # no step depends on another: all at once
         if lengths is not None:
-            counted = torch.where(torch.arange(1, x.shape[-1], device=x.device) < lengths.unsqueeze(-1), counted, 0)
+            counted = torch.where(there, counted, 0)
         total: Tensor = counted.sum(-1)
         return total

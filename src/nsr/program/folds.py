@@ -1,5 +1,6 @@
 """A loop over a list as a program: a state, its start, its step (Section 4.5)."""
 
+import keyword
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,8 @@ class Fold:
     evidence: Evidence | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.state, str) or not self.state.isidentifier() or keyword.iskeyword(self.state):
+            raise ValueError(f"the name of the state must be a word, got {self.state!r}")
         if self.state in (FIRST.name, ITEM.name):
             raise ValueError(f"the state needs a name of its own, got {self.state!r}")
         for what, part, known in (
@@ -50,11 +53,14 @@ class Fold:
             lengths: For arrays and tensors, how many elements of each list count; all by default.
         """
         if not hasattr(items, "shape"):
+            if lengths is not None:
+                raise ValueError("lengths are for arrays and tensors of lists: a single list has its own")
             return self._list(items)
         if items.ndim == 0 or items.shape[-1] == 0:
             raise ValueError(f"a list must have at least one element, got shape {tuple(items.shape)}")
         if lengths is not None:
-            _check_lengths(lengths, tuple(items.shape))
+            known = _checked_lengths(lengths, tuple(items.shape))
+            lengths = torch.as_tensor(known, device=items.device) if isinstance(items, torch.Tensor) else known
         where = torch.where if isinstance(items, torch.Tensor) else np.where
         first = items[..., 0]
         state = self._at(self.start, first, first, first)
@@ -71,6 +77,8 @@ class Fold:
             first = next(numbers)
         except StopIteration:
             raise ValueError("a list must have at least one element, got none") from None
+        if isinstance(first, list | tuple):
+            raise ValueError(f"a list must hold numbers, got {first!r}: several lists are an array, one in each row")
         state = self._at(self.start, first, first, first)
         for item in numbers:
             state = self._at(self.step, state, first, item)
@@ -91,7 +99,7 @@ class Fold:
         return f"{self.state} = {self.start}\nfor x in rest:\n    {self.state} = {written}"
 
 
-def _check_lengths(lengths: Any, shape: tuple[int, ...]) -> None:
+def _checked_lengths(lengths: Any, shape: tuple[int, ...]) -> np.ndarray:
     known = np.asarray(lengths)
     if known.dtype.kind not in "iu" or known.shape != shape[:-1]:
         raise ValueError(
@@ -100,10 +108,14 @@ def _check_lengths(lengths: Any, shape: tuple[int, ...]) -> None:
     outside = known[(known < 1) | (known > shape[-1])]
     if outside.size:
         raise ValueError(f"lengths must be from 1 to {shape[-1]}, got {outside.flat[0]}")
+    return known
 
 
-MINIMA = tuple(
-    Fold("best", FIRST, Where(Compare(symbol, Variable("best"), ITEM), ITEM, Variable("best")))
-    for symbol in (">", ">=")
-)
-"""The minimum of a list. Which of two equal numbers it keeps makes no difference."""
+def minima(state: str) -> tuple[Fold, Fold]:
+    """The minimum of a list under a name. Which of two equal numbers it keeps makes no difference."""
+    best = Variable(state)
+    more, no_less = (Fold(state, FIRST, Where(Compare(symbol, best, ITEM), ITEM, best)) for symbol in (">", ">="))
+    return more, no_less
+
+
+MINIMA = minima("best")

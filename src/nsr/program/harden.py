@@ -91,6 +91,8 @@ def harden(
         if isinstance(module, Recurrent | ShortestPaths):
             from nsr.program.loops import read_loop, read_paths
 
+            if names is not None:
+                raise ValueError("names are for columns, and a loop has none")
             loop = copy.deepcopy(module).double()
             return read_loop(loop, x, y, errors) if isinstance(loop, Recurrent) else read_paths(loop, x, y, errors)
         names = checked_names(names, module.inputs)

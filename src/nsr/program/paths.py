@@ -1,5 +1,6 @@
 """Shortest paths as a program: Bellman-Ford with the message and the fold that were read from a model (Section 4.6)."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from nsr.program.evaluation import evaluate
 from nsr.program.expressions import Expression, Variable
-from nsr.program.folds import FIRST, ITEM, MINIMA, Fold
+from nsr.program.folds import FIRST, ITEM, MINIMA, Fold, minima
 from nsr.program.program import Evidence
 from nsr.refusals import InputError
 from nsr.tasks.graphs import Graph
@@ -21,7 +22,7 @@ FEW = 16
 class NegativeCycleError(InputError):
     """A graph with a cycle of negative weight has no shortest paths. ``cycle`` are its nodes, each once."""
 
-    def __init__(self, cycle: list[int]) -> None:
+    def __init__(self, cycle: list[Any]) -> None:
         walk = " -> ".join(map(str, [*cycle, cycle[0]]))
         super().__init__(f"there are no shortest paths: {walk} is a cycle of negative weight")
         self.cycle = cycle
@@ -53,23 +54,21 @@ class Paths:
     @property
     def shortest(self) -> bool:
         """Whether this is Bellman-Ford: the minimum of sums."""
-        return self.fold in MINIMA and self.message == SUM
+        return self.fold in minima(self.fold.state) and self.message == SUM
 
-    def __call__(self, graph: Any, source: int = 0) -> np.ndarray:
+    def __call__(self, graph: Any, source: Any = 0) -> np.ndarray:
         """The distance of every node from the source as float64; infinite where there is no path.
 
         Args:
-            graph: A ``Graph`` or what ``Graph.of`` takes: a sparse matrix, a networkx graph, edges.
-            source: The node from which distances are measured.
+            graph: A ``Graph`` or what ``Graph.of`` takes: a sparse matrix, a networkx graph, edges. The distances are
+                in the order of its nodes.
+            source: The node from which distances are measured: its number, or its name in a networkx graph.
         """
         graph = Graph.of(graph)
         if graph.nodes == 0:
             raise InputError("the graph has no nodes")
-        if not isinstance(source, int | np.integer) or isinstance(source, bool) or not 0 <= source < graph.nodes:
-            raise InputError(f"source must be a node from 0 to {graph.nodes - 1}, got {source}")
-        if self.shortest:
-            return _shortest(graph, int(source))
-        return self._as_it_stands(graph, int(source))
+        at = graph.position(source)
+        return _shortest(graph, at) if self.shortest else self._as_it_stands(graph, at)
 
     def _as_it_stands(self, graph: Graph, source: int) -> np.ndarray:
         """Whatever the fold and the message are: all nodes at once, each its messages in the order of its edges."""
@@ -86,9 +85,9 @@ class Paths:
                 now = {self.fold.state: new[at], FIRST.name: distances[at], ITEM.name: messages[edges]}
                 new[at] = evaluate(self.fold.step, now, rows=messages[edges])
             if np.array_equal(new, distances):
-                break
+                return distances
             distances = new
-        return distances
+        raise InputError("there is no end: distances still change after as many rounds as there are nodes")
 
     def __str__(self) -> str:
         step = [f"first, rest = its distance, [{self.message} for every edge to it]", *str(self.fold).splitlines()]
@@ -123,8 +122,8 @@ def _shortest(graph: Graph, source: int) -> np.ndarray:
             before[changed] = origins[better]
             if number & (number - 1) == 0 or number == graph.nodes:
                 cycle = _cycle(before)
-                if cycle:
-                    raise NegativeCycleError(cycle)
+                if cycle and edges.are_negative(cycle):
+                    raise NegativeCycleError([graph.name(node) for node in cycle])
         distances[changed] = least[better]
     return distances
 
@@ -143,6 +142,14 @@ class _Edges:
         self.in_order = self.sources[order], self.weights[order]
         self.reached, self.starts = np.unique(self.targets[order], return_index=True)
         self.received = np.diff([*self.starts, len(order)])
+
+    def are_negative(self, cycle: list[int]) -> bool:
+        """Whether a cycle weighs less than nothing by more than sums of floats round."""
+        weights = []
+        for source, target in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+            sent = self.by_source[self.first_sent[source] : self.first_sent[source] + self.sent[source]]
+            weights.append(self.weights[sent[self.targets[sent] == target]].min())
+        return bool(math.fsum(weights) < -4 * np.finfo(np.float64).eps * math.fsum(map(abs, weights)))
 
     def of_all(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Nodes that get messages, the least message of each, and where it comes from if there are negative weights."""

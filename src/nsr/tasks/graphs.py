@@ -1,9 +1,9 @@
 """Weighted graphs as lists of edges, and the paper's random ones (Section 4.6)."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,12 +17,14 @@ from nsr.tasks.rows import Rows
 class Graph:
     """Directed edges with weights. An undirected edge is two.
 
-    ``edges`` is (2, edges): from the nodes of the first row to those of the second.
+    ``edges`` is (2, edges): from the nodes of the first row to those of the second. ``names`` are what the nodes are
+    called, where they are more than numbers from 0 on.
     """
 
     nodes: int
     edges: np.ndarray
     weights: np.ndarray
+    names: tuple[Hashable, ...] | None = None
 
     @classmethod
     def of(cls, graph: Any, *, nodes: int | None = None, weight: str = "weight") -> "Graph":
@@ -45,7 +47,7 @@ class Graph:
             index = {name: at for at, name in enumerate(names)}
             rows = [(index[a], index[b], w) for a, b, w in graph.edges(data=weight, default=1)]
             rows += [] if graph.is_directed() else [(b, a, w) for a, b, w in rows if a != b]
-            return cls._from_rows(rows, len(names))
+            return replace(cls._from_rows(rows, len(names)), names=tuple(names))
         return cls._from_rows(graph, nodes)
 
     @classmethod
@@ -68,22 +70,54 @@ class Graph:
             raise InputError(f"nodes must be a whole number of at least 0, got {nodes}")
         for ends in (sources, targets):
             if ends.dtype.kind not in "iu":
-                raise InputError(f"a node must be a whole number, got {ends.tolist()[0]!r}")
+                raise InputError(f"a node must be a whole number, got {_odd(ends, Integral)!r}")
             outside = ends[(ends < 0) | (ends >= nodes)]
             if len(outside):
                 raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
         if weights.dtype == object and all(isinstance(weight, Real) for weight in weights):
-            weights = weights.astype(np.float64)  # integers beyond int64, fractions
+            weights = np.array([_float(weight) for weight in weights])  # integers beyond int64, fractions
         if weights.dtype.kind not in "iufb":
-            raise InputError(f"a weight must be a number, got {weights.tolist()[0]!r}")
+            raise InputError(f"a weight must be a number, got {_odd(weights, Real)!r}")
         bad = np.flatnonzero(~np.isfinite(weights.astype(np.float64)))
         if len(bad):
             at = bad[0]
             raise InputError(f"a weight must be finite, got {weights[at]} from {sources[at]} to {targets[at]}")
         return cls(nodes, np.stack([sources, targets]).astype(np.int64), weights)
 
+    def position(self, node: Any) -> int:
+        """The number of a node that is given by its name, or by its number where nodes have no names."""
+        if self.names is not None:
+            if not isinstance(node, Hashable) or node not in self.names:
+                raise InputError(f"source must be a node of the graph, got {node!r}")
+            return self.names.index(node)
+        if not isinstance(node, int | np.integer) or isinstance(node, bool) or not 0 <= node < self.nodes:
+            raise InputError(f"source must be a node from 0 to {self.nodes - 1}, got {node}")
+        return int(node)
+
+    def name(self, position: int) -> Hashable:
+        """What a node is called."""
+        return position if self.names is None else self.names[position]
+
     def __len__(self) -> int:
         return int(self.edges.shape[1])
+
+
+def _odd(values: np.ndarray, kind: type) -> Any:
+    """The first value that is not of a kind; numpy may have made texts of all."""
+    for value in values.tolist():
+        whole = (isinstance(value, str) and value.lstrip("-").isdecimal()) or (
+            isinstance(value, float) and value % 1 == 0
+        )
+        if not isinstance(value, kind) and not whole:
+            return value
+    return values.tolist()[0]
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"a weight must be within float64, got one of {len(str(value))} digits") from None
 
 
 def union(graphs: Sequence[Graph]) -> Graph:

@@ -21,15 +21,15 @@ OWN = ("items", "size", "at")
 def fold_to_python(fold: Fold, *, name: str = "loop") -> str:
     """The source of a function of a sequence with at least one element."""
     names = identifiers((fold.state, FIRST.name, ITEM.name), taken=[function_name(name), *OWN])
-    writer, state = PythonWriter(names), names[fold.state]
+    writer, state, first, item = PythonWriter(names), *(names[part] for part in (fold.state, FIRST.name, ITEM.name))
     lines = [
         "from collections.abc import Sequence",
         "",
         "",
         f"def {name}(items: Sequence[float]) -> float:",
-        *([f"    {FIRST.name} = items[0]"] if _uses_first(fold) else []),
+        *([f"    {first} = items[0]"] if _uses_first(fold) else []),
         f"    {state} = {writer.write(fold.start) if _uses_first(fold) else _start(fold, writer, 'items[0]')}",
-        f"    for {ITEM.name} in items[1:]:",
+        f"    for {item} in items[1:]:",
         f"        {state} = {writer.write(fold.step)}",
         f"    return {state}",
         "",
@@ -51,13 +51,13 @@ def fold_to_c(fold: Fold, *, name: str = "loop") -> str:
 def _c_function(fold: Fold, kind: str, make: Callable[[Mapping[str, str]], Writer], name: str) -> str:
     names = identifiers((fold.state, FIRST.name, ITEM.name), valid=is_c_name, taken=[name, *OWN])
     writer, state = make(names), names[fold.state]
-    first = f"    const {kind} {FIRST.name} = items[0];\n" if _uses_first(fold) else ""
+    first = f"    const {kind} {names[FIRST.name]} = items[0];\n" if _uses_first(fold) else ""
     start = writer.write(fold.start) if _uses_first(fold) else _start(fold, writer, "items[0]")
     return (
         f"{kind} {name}(const {kind} *items, size_t size)\n{{\n{first}"
         f"    {kind} {state} = {start};\n"
         f"    for (size_t at = 1; at < size; at++) {{\n"
-        f"        const {kind} {ITEM.name} = items[at];\n"
+        f"        const {kind} {names[ITEM.name]} = items[at];\n"
         f"        {state} = {writer.write(fold.step)};\n    }}\n    return {state};\n}}\n"
     )
 
