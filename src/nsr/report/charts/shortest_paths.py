@@ -34,8 +34,8 @@ def shortest_paths_charts(experiment: Experiment, summaries: Sequence[Summary]) 
                 alt.X("power:Q", title=f"{axis} of about 3^n", axis=alt.Axis(tickMinStep=1)),
                 color=colour("model", [paths_of(summary.cell) for summary in shown]),
             )
-            scale = alt.Scale(type="symlog", constant=1e-3, domainMin=0)  # errors are from 0 to the thousands
-            ticks = alt.Axis(values=[0, 0.01, 0.1, 1, 10, 100, 1_000, 10_000], format="~g")
+            scale = alt.Scale(type="symlog", constant=1e-10, domainMin=0)  # errors are 0, or of any size
+            ticks = alt.Axis(values=[0, *(10.0**power for power in range(-9, 6, 2))], format="~g")
             lines = base.mark_line(point=alt.OverlayMarkDef(size=18)).encode(
                 alt.Y("error:Q", scale=scale, axis=ticks, title="mean error / largest weight"),
                 tooltip=[
