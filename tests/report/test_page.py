@@ -52,7 +52,7 @@ def records() -> dict[str, list[Record]]:
         "recurrent": some("recurrent", loops),
         "digits": some("digits", DIGITS),
         "shortest_paths": some(
-            "shortest_paths", dict.fromkeys(PATHS_ROWS.values(), 0.25) | {"read": 1.0, "epochs": 1.0}
+            "shortest_paths", dict.fromkeys(PATHS_ROWS.values(), 0.25) | {"exact": 0.5, "read": 1.0, "epochs": 1.0}
         ),
     }
 

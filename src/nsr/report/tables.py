@@ -83,6 +83,7 @@ def paths_table(experiment: Experiment, summaries: Sequence[Summary]) -> Iterato
         table.add_row(
             row, *(Text(f"{s.metrics[name]:.3g}", style="" if s.metrics[name] else "bold") for s in summaries)
         )
+    table.add_row("exact graphs", *(ours(s.metrics["exact"]) for s in summaries))
     _add_counts(table, summaries, ["read"])
     yield table
 

@@ -35,7 +35,10 @@ def shortest_paths_charts(experiment: Experiment, summaries: Sequence[Summary]) 
                 color=colour("model", [paths_of(summary.cell) for summary in shown]),
             )
             scale = alt.Scale(type="symlog", constant=1e-10, domainMin=0)  # errors are 0, or of any size
-            ticks = alt.Axis(values=[0, *(10.0**power for power in range(-9, 6, 2))], format="~g")
+            ticks = alt.Axis(
+                values=[0, *(10.0**power for power in range(-9, 6, 2))],
+                labelExpr="datum.value ? format(datum.value, '.0e') : '0'",
+            )
             lines = base.mark_line(point=alt.OverlayMarkDef(size=18)).encode(
                 alt.Y("error:Q", scale=scale, axis=ticks, title="mean error / largest weight"),
                 tooltip=[
@@ -46,4 +49,4 @@ def shortest_paths_charts(experiment: Experiment, summaries: Sequence[Summary]) 
             )
             bands = base.mark_area(opacity=0.15).encode(alt.Y("least:Q", scale=scale, axis=ticks), y2="largest:Q")
             name = f"shortest-paths-{recipe}-{axis.replace(' ', '-')}"
-            yield name, f"Growing {axis}, recipe {recipe}, {shown[0].seeds} seeds", sized(lines + bands)
+            yield name, f"{axis.capitalize()}, recipe {recipe}, {shown[0].seeds} seeds", sized(lines + bands)
