@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup reproduce test programs lint bench
+.PHONY: setup reproduce test programs faults lint bench
 
 setup: .venv/ready
 
@@ -19,6 +19,9 @@ test: setup lint
 
 programs: setup
 	NSR_PROGRAMS=2000 $(BIN)/python -m pytest --numprocesses 2 tests/program/emit
+
+faults: setup
+	NSR_KILLS=20 $(BIN)/python -m pytest --numprocesses 2 tests/sweep/test_faults.py
 
 lint: setup
 	$(BIN)/ruff check .
