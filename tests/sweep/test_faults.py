@@ -17,6 +17,8 @@ from nsr.sweep.store import FILE, Store
 EXPERIMENT = EXPERIMENTS["comparisons"]
 KILLS = int(os.environ.get("NSR_KILLS", "6"))
 """How often a sweep is killed; make faults does it 20 times."""
+SEEDS = 8 if KILLS > 6 else 4
+"""Of each cell: work enough to be killed so often."""
 SWEEP = """
 import sys
 from pathlib import Path
@@ -58,7 +60,7 @@ def numbers(folder: Path) -> list[tuple]:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory) -> list[tuple]:
     folder = tmp_path_factory.mktemp("undisturbed")
-    assert start(folder, seeds=8, workers=1).wait() == 0
+    assert start(folder, seeds=SEEDS, workers=1).wait() == 0
     return numbers(folder)
 
 
@@ -66,7 +68,7 @@ def test_killed_many_times_it_has_the_same_records(tmp_path, undisturbed):
     """kill -9 of the whole process group: now during start-up, now in the middle of the work."""
     rng = random.Random(0)
     for kills in range(KILLS):
-        process = start(tmp_path, seeds=8, workers=1)
+        process = start(tmp_path, seeds=SEEDS, workers=1)
         before, began = count(tmp_path), time.monotonic()
         if kills % 3:  # wait until it has done something, so that the test comes to an end
             while count(tmp_path) == before and process.poll() is None and time.monotonic() - began < 60:
@@ -77,8 +79,8 @@ def test_killed_many_times_it_has_the_same_records(tmp_path, undisturbed):
         assert process.poll() is None, f"it was done before it was killed {KILLS} times"
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    assert 0 < count(tmp_path) < len(undisturbed) == 6 * 2 * 8
-    assert start(tmp_path, seeds=8, workers=1).wait() == 0
+    assert 0 < count(tmp_path) < len(undisturbed) == 6 * 2 * SEEDS
+    assert start(tmp_path, seeds=SEEDS, workers=1).wait() == 0
     assert numbers(tmp_path) == undisturbed
 
 
@@ -97,7 +99,7 @@ def workers_of(parent: int) -> list[int]:
 @pytest.mark.skipif(not Path("/proc").exists(), reason="finds workers through /proc")
 def test_single_workers_killed_at_random_cost_nothing(tmp_path, undisturbed):
     rng = random.Random(1)
-    process = start(tmp_path, seeds=8, workers=2)
+    process = start(tmp_path, seeds=SEEDS, workers=2)
     kills = 0
     while process.poll() is None:
         before = count(tmp_path)
@@ -115,6 +117,6 @@ def test_single_workers_killed_at_random_cost_nothing(tmp_path, undisturbed):
 
 
 def test_two_sweeps_at_once_double_nothing(tmp_path, undisturbed):
-    both = [start(tmp_path, seeds=8, workers=1) for _ in range(2)]
+    both = [start(tmp_path, seeds=SEEDS, workers=1) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     assert numbers(tmp_path) == undisturbed
