@@ -18,7 +18,7 @@ def small(monkeypatch):
     monkeypatch.setattr(
         shortest_paths,
         "AXES",
-        {"nodes": [(2, None)], "weights": [(None, 12)], "nodes and weights": [(2, 2)]},
+        {"nodes": [2], "weights": [12], "nodes and weights": [2]},
     )
 
 
@@ -26,7 +26,7 @@ def test_the_grid():
     assert EXPERIMENT.cells == (PathsCell("mlp"), PathsCell("nsr"))
     assert EXPERIMENT.beyond == (PathsCell("nsr", "learned"),)
     assert SITUATIONS == 1_000
-    assert AXES["nodes"][-1] == (5, None)
+    assert AXES["nodes"][-1] == 5
 
 
 def test_recipe_exact_reads_as_bellman_ford_and_is_right_on_every_graph():

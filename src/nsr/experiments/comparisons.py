@@ -1,24 +1,18 @@
 """Section 4.1, Table 1: learn the six comparisons on [-10, 9] and ask them at 10^2 to 10^15."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import nn
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import X1, X2, Read, accuracy, accuracy_of_each, read_each
+from nsr.experiments.measure import GATES, X1, X2, Read, accuracy, accuracy_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
-from nsr.nn import MLP, NSR
 from nsr.program import Compare
 from nsr.tasks import COMPARISONS, all_pairs, pairs_around
 from nsr.training import EXACT, PAPER, fit
 
-MODELS: Mapping[str, Callable[[torch.Generator], nn.Module]] = {
-    "mlp": lambda generator: MLP(2, generator=generator),
-    "nsr": lambda generator: NSR(2, generator=generator),
-}
 POWERS = range(2, 16)
 """The paper tests to 10^13."""
 
@@ -37,7 +31,7 @@ def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list
     ``read`` is whether a member reads as the comparison itself, ``1000 digits`` whether what was read is right on
     integers of that size, one apart and equal.
     """
-    ensemble = Ensemble(MODELS[cell.model], seeds)
+    ensemble = Ensemble(lambda g: GATES[cell.model](2, g), seeds)
     rows = all_pairs(cell.comparison)
     history = fit(ensemble, rows, recipe)
     ensemble = ensemble.to(torch.float64)
@@ -82,7 +76,7 @@ EXPERIMENT = Experiment(
     section="4.1",
     shows="Table 1",
     revision=2,
-    cells=grid(ComparisonCell, model=tuple(MODELS), comparison=tuple(COMPARISONS)),
+    cells=grid(ComparisonCell, model=tuple(GATES), comparison=tuple(COMPARISONS)),
     recipes={"paper": PAPER, "exact": EXACT},
     run=run_cell,
     published=TABLE_1,

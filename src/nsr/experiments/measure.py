@@ -1,13 +1,20 @@
-"""How trained ensembles are measured, shared by the experiments."""
+"""What the experiments share: the models that compete, and how trained ensembles are measured."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from nsr.ensemble import Ensemble
+from nsr.nn import MLP, NSR
 from nsr.program import Compare, Fold, Paths, Program, UnreadableError, Variable, Where, harden
 from nsr.tasks import Rows
+
+GATES: Mapping[str, Callable[[int, torch.Generator], NSR | MLP]] = {
+    "mlp": lambda inputs, generator: MLP(inputs, generator=generator),
+    "nsr": lambda inputs, generator: NSR(inputs, generator=generator),
+}
+"""What decides: the paper's baseline, and its register."""
 
 X1, X2, X3, X4, X5 = (Variable(f"x{position}") for position in range(1, 6))
 PIECEWISE = {

@@ -1,22 +1,18 @@
 """Section 4.3, Table 2: learn |x1 - x2| and a discontinuous f on [-10, 9] and ask them at 3^2 to 3^33."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import PIECEWISE, nearness_of_each, read_each
+from nsr.experiments.measure import GATES, PIECEWISE, nearness_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Profile, Recipe, grid, printed_row
-from nsr.nn import MLP, NSR, Piecewise
+from nsr.nn import Piecewise
 from nsr.tasks import FUNCTIONS, Rows, function_around, function_of_all_pairs
 from nsr.training import EXACT, PAPER, fit
 
-GATES: Mapping[str, Callable[[int, torch.Generator], NSR | MLP]] = {
-    "mlp": lambda inputs, generator: MLP(inputs, generator=generator),
-    "nsr": lambda inputs, generator: NSR(inputs, generator=generator),
-}
 POWERS = range(2, 34)
 """The paper tests to 3^13."""
 SHOWN = (*range(2, 14), *range(18, 34, 5))

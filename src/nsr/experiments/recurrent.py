@@ -9,17 +9,13 @@ import torch
 from torch import Tensor
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import Read, answers_of_each, read_each
+from nsr.experiments.measure import GATES, Read, answers_of_each, read_each
 from nsr.experiments.spec import PROFILES, Cell, Experiment, Metrics, Profile, Recipe, grid
 from nsr.nn import MLP, NSR, Recurrent, RecurrentCount, RecurrentMinimum
 from nsr.program import FIRST, ITEM, MINIMA, Compare, Constant, Fold, Variable, Where
 from nsr.tasks import LOOPS, Rows, lists_around, random_lists
 from nsr.training import EXACT, PAPER, fit
 
-GATES: Mapping[str, Callable[[torch.Generator], NSR | MLP]] = {
-    "mlp": lambda generator: MLP(2, generator=generator),
-    "nsr": lambda generator: NSR(2, generator=generator),
-}
 MODULES: Mapping[str, Callable[[NSR | MLP], Recurrent]] = {"minimum": RecurrentMinimum, "count": RecurrentCount}
 LENGTHS = range(5, 55, 5)
 POWERS = range(1, 14)
@@ -45,7 +41,7 @@ def run_cell(cell: RecurrentCell, recipe: Recipe, seeds: Sequence[int]) -> list[
     Under recipe ``exact`` a member that can be read is asked as the loop that was read. ``read`` is whether it gives
     the right answer on any list; ``100,000 elements`` and ``100 digits`` are whether it did on lists of that kind.
     """
-    ensemble = Ensemble(lambda g: MODULES[cell.loop](GATES[cell.model](g)), seeds)
+    ensemble = Ensemble(lambda g: MODULES[cell.loop](GATES[cell.model](2, g)), seeds)
     rows = [random_lists(cell.loop, np.random.default_rng((seed, 0))) for seed in seeds]
     history = fit(ensemble, Rows.each(rows), recipe)
     ensemble = ensemble.to(torch.float64)

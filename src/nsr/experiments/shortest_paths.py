@@ -1,37 +1,27 @@
 """Section 4.6: a register learns how nodes fold their messages on graphs of 10 nodes, and is asked on larger ones."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 
 from nsr.ensemble import Ensemble
-from nsr.experiments.measure import read_each
+from nsr.experiments.measure import GATES, read_each
 from nsr.experiments.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
-from nsr.nn import MLP, NAU, NSR, Inbox, RecurrentMinimum, ShortestPaths
+from nsr.nn import NAU, Inbox, RecurrentMinimum, ShortestPaths
 from nsr.program import Paths
 from nsr.tasks import Graph, Rows, inboxes, random_graph, union
 from nsr.training import EXACT, PAPER, fit
 
-GATES: Mapping[str, Callable[[torch.Generator], NSR | MLP]] = {
-    "mlp": lambda generator: MLP(2, generator=generator),
-    "nsr": lambda generator: NSR(2, generator=generator),
-}
 GRAPHS, NODES, LARGEST = 25, 10, 10
 """In training: how many graphs, the nodes of each and the largest weight."""
 SITUATIONS = 1_000
 """Rows to which each seed's are filled up: some 700 of the 2,500 of a node in a round are distinct."""
 TESTED = 10
 """Graphs of each kind in the tests."""
-NODE_POWERS, WEIGHT_POWERS = range(2, 6), range(2, 14)
-"""Of 3, in the tests: how many nodes a graph has, and its largest weight."""
-AXES: Mapping[str, Sequence[tuple[int | None, int | None]]] = {
-    "nodes": [(power, None) for power in NODE_POWERS],
-    "weights": [(None, power) for power in WEIGHT_POWERS],
-    "nodes and weights": [(power, power) for power in NODE_POWERS],
-}
-"""What grows in the tests, as powers for nodes and weights; None leaves them as in training."""
+AXES: Mapping[str, Sequence[int]] = {"nodes": range(2, 6), "weights": range(2, 14), "nodes and weights": range(2, 6)}
+"""What grows in the tests, and to which powers of 3: the number of nodes, the largest weight; else as in training."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +53,7 @@ def run_cell(cell: PathsCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metr
 
 
 def _paths(cell: PathsCell, generator: torch.Generator) -> ShortestPaths:
-    fold = RecurrentMinimum(GATES[cell.model](generator))
+    fold = RecurrentMinimum(GATES[cell.model](2, generator))
     return ShortestPaths(fold, NAU(2, bias=True, generator=generator) if cell.message == "learned" else None)
 
 
@@ -82,12 +72,11 @@ def error(axis: str, power: int) -> str:
 
 def _measured(module: ShortestPaths, program: Paths | None, seed: int) -> dict[str, float]:
     metrics, right = {}, []
-    for number, (axis, points) in enumerate(AXES.items()):
-        for nodes, weights in points:
-            power = nodes or weights or 0
-            generator = np.random.default_rng((seed, 1 + number, power))
-            sizes = [_drawn(generator, nodes, NODES) for _ in range(TESTED)]
-            largest = [_drawn(generator, weights, LARGEST) for _ in range(TESTED)]
+    for number, (axis, powers) in enumerate(AXES.items(), start=1):
+        for power in powers:
+            generator = np.random.default_rng((seed, number, power))
+            sizes = _sizes(generator, power) if "nodes" in axis else [NODES] * TESTED
+            largest = _sizes(generator, power) if "weights" in axis else [LARGEST] * TESTED
             graphs = [random_graph(generator, nodes=n, largest=w) for n, w in zip(sizes, largest, strict=True)]
             answers = [program(graph) for graph in graphs] if program else _soft(module, graphs, largest)
             wrong_by = [np.abs(answer - Paths()(graph)) for answer, graph in zip(answers, graphs, strict=True)]
@@ -96,8 +85,8 @@ def _measured(module: ShortestPaths, program: Paths | None, seed: int) -> dict[s
     return metrics | {"exact": float(np.mean(right))}
 
 
-def _drawn(generator: np.random.Generator, power: int | None, otherwise: int) -> int:
-    return otherwise if power is None else int(generator.integers(3**power, 3 ** (power + 1)))
+def _sizes(generator: np.random.Generator, power: int) -> list[int]:
+    return [int(generator.integers(3**power, 3 ** (power + 1))) for _ in range(TESTED)]
 
 
 def _soft(module: ShortestPaths, graphs: Sequence[Graph], largest: Sequence[int]) -> list[np.ndarray]:

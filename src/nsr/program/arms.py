@@ -1,5 +1,6 @@
 """Reading an arm of a piecewise function: whole weights, and the constant that the rows leave."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -15,16 +16,27 @@ MARGIN = Fraction(1, 50)
 
 def read_arm(arms: NAU, at: int, numbers: Numbers, chosen: np.ndarray, y: np.ndarray | None) -> Expression:
     """The sum that an arm computes on the rows where it is chosen: ``y`` less its terms is its constant."""
-    weights = arms.weight[at].clamp(-1, 1).round().int().numpy()
-    learned = rational_of(float(arms.bias[at])) if arms.bias is not None else Fraction(0)
-    if y is None or not chosen.any():
-        constant = simplest(learned - MARGIN, learned + MARGIN, learned)
-    else:
-        constant = _left_over(numbers, weights, chosen, y)
-    terms: list[tuple[Fraction, Expression]] = [
-        (Fraction(int(weight)), Variable(name)) for weight, name in zip(weights, numbers.names, strict=True)
-    ]
-    return total(terms, constant)
+    weights = whole_weights(arms, at)
+    constant = near(arms, at) if y is None or not chosen.any() else _left_over(numbers, weights, chosen, y)
+    return sum_of(weights, numbers.names, constant)
+
+
+def whole_weights(sums: NAU, at: int) -> np.ndarray:
+    """The weights of a sum as -1, 0 and 1."""
+    return np.asarray(sums.weight[at].clamp(-1, 1).round().int().numpy())
+
+
+def near(sums: NAU, at: int) -> Fraction:
+    """The simplest number near the learned constant of a sum."""
+    learned = rational_of(float(sums.bias[at])) if sums.bias is not None else Fraction(0)
+    return simplest(learned - MARGIN, learned + MARGIN, learned)
+
+
+def sum_of(weights: np.ndarray, names: Sequence[str], constant: Fraction) -> Expression:
+    """Variables with whole weights, and a constant."""
+    return total(
+        [(Fraction(int(weight)), Variable(name)) for weight, name in zip(weights, names, strict=True)], constant
+    )
 
 
 def _left_over(numbers: Numbers, weights: np.ndarray, chosen: np.ndarray, y: np.ndarray) -> Fraction:

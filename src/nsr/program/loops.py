@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from nsr.nn import Inbox, Recurrent, RecurrentMinimum, ShortestPaths
-from nsr.program.arms import MARGIN
-from nsr.program.constants import simplest
-from nsr.program.expressions import Constant, Expression, Variable, Where, total
+from nsr.program.arms import near, sum_of, whole_weights
+from nsr.program.expressions import Constant, Expression, Variable, Where
 from nsr.program.folds import FIRST, ITEM, Fold
 from nsr.program.harden import SHOWN, UnreadableError, harden
-from nsr.program.numbers import rational_of
 from nsr.program.paths import DISTANCE, SUM, WEIGHT, Paths
 from nsr.program.program import Evidence, Program
 from nsr.tasks import inboxes, random_graph
@@ -115,9 +113,7 @@ def _messages(module: ShortestPaths, *, answered: bool) -> list[Expression]:
     """What a message may be: whole weights, and the simplest constant near; where answers judge, first a whole one."""
     if module.message is None:
         return [SUM]
-    weights = module.message.weight[0].clamp(-1, 1).round().int().tolist()
-    learned = rational_of(float(module.message.bias[0])) if module.message.bias is not None else Fraction(0)
-    near = simplest(learned - MARGIN, learned + MARGIN, learned)
-    terms: list[tuple[Fraction, Expression]] = [(Fraction(weights[0]), DISTANCE), (Fraction(weights[1]), WEIGHT)]
-    constants = (Fraction(round(learned)), near, Fraction(0)) if answered else (near,)
-    return [total(terms, constant) for constant in dict.fromkeys(constants)]
+    simple = near(module.message, 0)
+    constants = (Fraction(round(simple)), simple, Fraction(0)) if answered else (simple,)
+    weights = whole_weights(module.message, 0)
+    return [sum_of(weights, (DISTANCE.name, WEIGHT.name), constant) for constant in dict.fromkeys(constants)]

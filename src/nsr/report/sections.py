@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nsr.experiments import comparisons, piecewise, redundancy
+from nsr.experiments.measure import GATES
 from nsr.experiments.recurrent import ABSOLUTE, LENGTHS, POWERS, square
 from nsr.experiments.shortest_paths import AXES, error
 from nsr.experiments.spec import Cell, Experiment
@@ -85,9 +86,7 @@ RECURRENT_COUNTS = ("read", "100,000 elements", "100 digits")
 """What is counted below them, besides perfect seeds."""
 
 PATHS_ROWS: Mapping[str, str] = {
-    f"3^{nodes or weights} {axis}": error(axis, nodes or weights or 0)
-    for axis, points in AXES.items()
-    for nodes, weights in points
+    f"3^{power} {axis}": error(axis, power) for axis, powers in AXES.items() for power in powers
 }
 """Rows of the tables of Section 4.6, and the error that each shows."""
 
@@ -147,7 +146,7 @@ def table_1(experiment: Experiment, summaries: Sequence[Summary]) -> list[dict[s
             {cell.comparison: _found(summaries, recipe, cell) for cell in experiment.cells if cell.model == model},  # type: ignore[attr-defined]
         )
         for recipe in experiment.recipes
-        for model in comparisons.MODELS
+        for model in GATES
     ]
 
 

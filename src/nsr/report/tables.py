@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nsr.experiments import comparisons, floats, piecewise, redundancy
+from nsr.experiments.measure import GATES
 from nsr.experiments.spec import Experiment
 from nsr.report import digits
 from nsr.report.sections import PATHS_ROWS, RECURRENT_COUNTS, RECURRENT_ROWS, paths_of
@@ -25,7 +26,7 @@ def tables(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Gro
 
 def table_1(experiment: Experiment, summaries: Sequence[Summary]) -> Iterator[Table]:
     """Table 1, turned so that it fits 80 columns: a row for each magnitude, a column for each comparison."""
-    for model in comparisons.MODELS:
+    for model in GATES:
         shown = [summary for summary in summaries if getattr(summary.cell, "model", None) == model]
         if not shown:
             continue

@@ -6,7 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from nsr.experiments import comparisons
+from nsr.experiments.measure import GATES
 from nsr.experiments.spec import Experiment
 from nsr.report.charts.common import Charts, accuracies, colour, magnitudes, sized
 from nsr.report.summaries import Summary
@@ -16,7 +16,7 @@ from nsr.tasks import COMPARISONS
 def comparison_charts(experiment: Experiment, summaries: Sequence[Summary]) -> Charts:
     """Accuracy against magnitude with the paper's beside ours, and how the seeds are spread."""
     for recipe in experiment.recipes:
-        for model in comparisons.MODELS:
+        for model in GATES:
             shown = [s for s in summaries if s.recipe == recipe and s.cell.model == model]  # type: ignore[attr-defined]
             if not shown:
                 continue

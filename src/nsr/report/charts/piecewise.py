@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nsr.experiments import piecewise
+from nsr.experiments.measure import GATES
 from nsr.experiments.spec import Experiment
 from nsr.report.charts.common import Charts, accuracies, magnitudes
 from nsr.report.summaries import Summary
@@ -12,7 +12,7 @@ from nsr.tasks import FUNCTIONS
 def piecewise_charts(experiment: Experiment, summaries: Sequence[Summary]) -> Charts:
     """Accuracy against magnitude, abs and f in one chart for each gate and recipe."""
     for recipe in experiment.recipes:
-        for model in piecewise.GATES:
+        for model in GATES:
             shown = [s for s in summaries if s.recipe == recipe and s.cell.model == model]  # type: ignore[attr-defined]
             if shown:
                 lines = [point for s in shown for point in accuracies(s, "function", 3)]

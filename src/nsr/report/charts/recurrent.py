@@ -5,7 +5,8 @@ from typing import Any
 
 import altair as alt
 
-from nsr.experiments.recurrent import ABSOLUTE, GATES, LENGTHS, POWERS, square
+from nsr.experiments.measure import GATES
+from nsr.experiments.recurrent import ABSOLUTE, LENGTHS, POWERS, square
 from nsr.experiments.spec import Experiment
 from nsr.report.charts.common import Charts, heat_map, perfect, sized
 from nsr.report.summaries import Summary

@@ -16,7 +16,7 @@ def shortest_paths_charts(experiment: Experiment, summaries: Sequence[Summary]) 
     """Mean error against what grows: nodes, weights or both. The least and the largest of the seeds are shaded."""
     for recipe in experiment.recipes:
         shown = [summary for summary in summaries if summary.recipe == recipe]
-        for axis, points in AXES.items() if shown else ():
+        for axis, powers in AXES.items() if shown else ():
             rows = [
                 {
                     "model": paths_of(summary.cell),
@@ -26,8 +26,7 @@ def shortest_paths_charts(experiment: Experiment, summaries: Sequence[Summary]) 
                     "largest": max(summary.values[name]),
                 }
                 for summary in shown
-                for nodes, weights in points
-                for power in [nodes or weights or 0]
+                for power in powers
                 for name in [error(axis, power)]
             ]
             base = alt.Chart(pd.DataFrame(rows)).encode(
