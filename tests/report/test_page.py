@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsr.experiments import EXPERIMENTS
-from nsr.experiments.digits import QUANTILES, DigitsCell, after, quantile
+from nsr.experiments.digits import BINS, DigitsCell, after, read_as
 from nsr.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.report.charts import CHARTS, status_bit_charts
 from nsr.report.page import write_figures, write_page
@@ -18,11 +18,12 @@ from nsr.tasks import COMPARISONS
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
-CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12 + 6 + 10
+CHARTS_IN_ALL = 2 + 8 + 15 + 4 + 2 + 12 + 6 + 8
 
 DIGITS = {after(epoch, what): 0.5 + epoch / 50 for epoch in range(1, 21) for what in ("pairs", "digits")}
 DIGITS |= {"accuracy": 0.9, "equal": 0.75, "unequal": 0.95, "digits": 0.875, "shown": 0.97, "not shown": 0.5}
-DIGITS |= {quantile(digit, percent): digit * percent / 100 for digit in range(10) for percent in QUANTILES}
+DIGITS |= {read_as(digit, start): 0.5 * (digit - 0.25 <= start <= digit) for digit in range(10) for start in BINS}
+DIGITS |= {read_as(0, 0.0): 1.0}
 DIGITS |= {"images": 60_000.0}
 
 
@@ -106,7 +107,7 @@ def test_a_recurrent_table_marks_what_is_missing_and_counts_seeds(records):
     assert [cell and cell[:2] for cell in paper["foot"][2][1]] == [None, *[(100, 100)] * 3]
 
 
-def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_number_line_its_quantiles(records):
+def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_number_line_its_histograms(records):
     experiment = EXPERIMENTS["digits"]
     changed = [
         dataclasses.replace(record, metrics=record.metrics | {after(20): 0.5 if record.seed else 1.0})
@@ -115,8 +116,8 @@ def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_numb
     summaries = summarise(experiment, changed)
     charts = {name: chart.to_dict() for name, _, chart in CHARTS["digits"](experiment, summaries)}
     assert list(charts)[:5] == [
-        *("digits-paper-greater", "digits-paper-equal", "digits-paper-nsr-greater-line"),
-        *("digits-paper-mlp-greater-line", "digits-paper-nsr-equal-line"),
+        *("digits-paper-greater", "digits-paper-nsr-greater-line", "digits-paper-mlp-greater-line"),
+        *("digits-exact-greater", "digits-exact-equal"),
     ]
     (points,) = charts["digits-exact-equal"]["datasets"].values()
     assert len(points) == 20 * 4
@@ -126,14 +127,17 @@ def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_numb
     assert last["high"] - last["accuracy"] == pytest.approx(last["accuracy"] - last["low"])
     assert last["high"] - last["accuracy"] == pytest.approx(0.5 / 10**0.5)  # one of ten is 0.5 above the others
     (lines,) = charts["digits-exact-nsr-greater-line"]["datasets"].values()
-    assert lines[8] == {"digit": "8", "5 %": 0.4, "25 %": 2.0, "50 %": 4.0, "75 %": 6.0, "95 %": 7.6}
+    assert [(line["digit"], line["from"], line["to"]) for line in lines[:3]] == [
+        *(("0", 0, 0.25), ("1", 0.75, 1), ("1", 1, 1.25)),
+    ]
+    assert [line["top"] for line in lines[:3]] == pytest.approx([0.95, 1.475, 1.475])  # in parts of the highest
 
 
 def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records):
     experiment = EXPERIMENTS["digits"]
     there = [record for record in records["digits"] if record.cell != DigitsCell("classifier", "=", "MNIST")]
     told = section(experiment, summarise(experiment, there))
-    assert (told["there"], told["expected"]) == (5 + 9, 6 + 10)
+    assert (told["there"], told["expected"]) == (3 + 9, 3 + 10)
     paper, exact, unseen = told["tables"]
     assert paper["title"] == "Recipe paper, 60,000 images of MNIST, 10 seeds of 0.5 s"
     assert exact["head"] == ("classifier", "mlp", "nsr")

@@ -150,8 +150,8 @@ def test_digits_as_a_table_for_each_recipe_and_one_of_pairs_that_were_not_shown(
     assert lines[1].split() == ["pairs", "classifier", "mlp", "nsr"]
     assert lines[2].split() == [">", "missing", "0.900", "0.900"]
     assert lines[3].split() == ["digits,", "from", ">", "missing", "0.250", "0.250"]
-    assert lines[7].split() == ["balanced", *["0.750"] * 3]
-    assert lines[16] == "Digit comparisons: shown some pairs only, recipe exact, 1 seeds"
+    assert lines[11].split() == ["balanced", *["0.750"] * 3]
+    assert lines[12] == "Digit comparisons: shown some pairs only, recipe exact, 1 seeds"
     assert lines[-2].split() == ["not", "shown", *["0.125"] * 4]
     assert max(map(len, lines)) <= 80
 

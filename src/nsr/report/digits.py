@@ -28,7 +28,8 @@ def digit_tables(experiment: Experiment, summaries: Sequence[Summary]) -> list[d
         body = []
         for row, (comparison, names) in DIGIT_ROWS.items():
             found = [there.get((model, comparison)) for model in MODELS]
-            body.append((row, [s and (s.mean(names), None) for s in found]))
+            if any(found):  # = is beyond the paper, and has recipe exact alone
+                body.append((row, [s and (s.mean(names), None) for s in found]))
         if there:
             title = f"Recipe {recipe}, {_data(list(there.values()))}"
             tables.append({"title": title, "corner": "pairs", "head": MODELS, "body": body, "foot": []})

@@ -70,9 +70,10 @@ WORDS: Mapping[str, str] = {
         "paper learns from the 60,000 images of MNIST, the others from the 1,347 images of 8x8 pixels that come "
         "with scikit-learn. Beyond the paper: the digit is recovered from the number read, through a monotone map "
         "(isotonic regression, rounded) that 100 labelled training images fix after training; the number lines show "
-        "where the numbers read in the test images of each digit lie; and models that were shown only pairs of the "
-        "digits 0 to 4, or only pairs at most 3 apart, are asked about all pairs. A network may count downwards, "
-        "and for = in any order. The paper prints curves and no numbers, so none stand beside ours."
+        "histograms of the numbers that the first seed read in the test images of each digit; and models that were "
+        "shown only pairs of the digits 0 to 4, or only pairs at most 3 apart, are asked about all pairs. A network "
+        "may count downwards, and for = in any order. The paper prints curves and no numbers, so none stand beside "
+        "ours."
     ),
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from nsr.experiments.digits import QUANTILES, after, quantile
+from nsr.experiments.digits import BIN, BINS, after, read_as
 from nsr.experiments.spec import Experiment
 from nsr.report.charts.common import Charts, colour, sized
 from nsr.report.summaries import Summary
@@ -64,20 +64,25 @@ def _curves(points: Sequence[dict[str, Any]]) -> Any:
 
 
 def _number_line(summary: Summary) -> Any:
-    """For each digit where the numbers read in its images lie: 90 percent thin, half of them thick, the median dark."""
+    """For each digit a histogram of the numbers that were read in its images, one above the other."""
+    shares = {(digit, start): summary.values[read_as(digit, start)][0] for digit in range(10) for start in BINS}
+    highest = max(shares.values())
     rows = [
-        {"digit": str(digit)} | {f"{percent} %": summary.values[quantile(digit, percent)][0] for percent in QUANTILES}
-        for digit in range(10)
+        {"digit": str(digit), "from": start, "to": start + BIN, "share": share}
+        | {"base": digit, "top": digit + 0.95 * share / highest}
+        for (digit, start), share in shares.items()
+        if share
     ]
-    base = alt.Chart(pd.DataFrame(rows)).encode(
-        alt.Y("digit:O", sort="descending", title="digit shown"),
-        color=colour("digit", [str(digit) for digit in range(10)], legend=False),
-        tooltip=["digit", *(alt.Tooltip(f"{percent} %:Q", format=".2f") for percent in QUANTILES)],
+    y = alt.Y("base:Q", scale=alt.Scale(domain=[0, 10]), title="digit shown", axis=alt.Axis(values=list(range(10))))
+    return (
+        alt.Chart(pd.DataFrame(rows))
+        .mark_rect()
+        .encode(
+            alt.X("from:Q", scale=alt.Scale(domain=[0, 9], nice=False), title="number read"),
+            y,
+            x2="to",
+            y2="top",
+            color=colour("digit", [str(digit) for digit in range(10)], legend=False),
+            tooltip=["digit", "from", "to", alt.Tooltip("share:Q", format=".1%")],
+        )
     )
-
-    def at(percent: int) -> alt.X:
-        return alt.X(f"{percent} %:Q", scale=alt.Scale(domain=[0, 9]), title="number read")
-
-    thin = base.mark_bar(height=2).encode(at(5), x2="95 %")
-    thick = base.mark_bar(height=10, opacity=0.6).encode(at(25), x2="75 %")
-    return thin + thick + base.mark_tick(thickness=3, size=16).encode(at(50))
