@@ -1,5 +1,6 @@
 """Rows of numbers as a reading needs them: differences of columns without rounding, and what lies next to them."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -74,8 +75,17 @@ class Numbers:
 
     def signs(self, probe: Probe) -> np.ndarray:
         """-1, 0 or 1 on each row: the probe's difference is less, equal or greater."""
-        at = float(probe.at) if self.unit is None else int(probe.at / self.unit)
-        return np.sign(self.difference(probe.first, probe.second) - at).astype(np.int8)
+        difference = self.difference(probe.first, probe.second)
+        if self.unit is None:
+            return np.sign(difference - float(probe.at)).astype(np.int8)
+        at = probe.at / self.unit
+        whole = math.floor(at)
+        return np.where(difference > whole, 1, np.where(difference == whole, -(at > whole), -1)).astype(np.int8)
+
+    def away(self, probe: Probe) -> np.ndarray:
+        """How far the probe's difference is from its value on each row."""
+        unit = 1.0 if self.unit is None else float(self.unit)
+        return np.asarray(self.difference(probe.first, probe.second) * unit - float(probe.at)) * (self.signs(probe) != 0)
 
     def value(self, scaled: np.generic) -> Fraction:
         """A difference as the number that it is."""

@@ -62,7 +62,7 @@ def units(register: NSR) -> list[Unit]:
         if first == second or reach < SELECTED:
             continue
         threshold = float(register.offset[r].detach()) / reach if register.constants else 0.0
-        influence = abs(float(register.w_sign[r])) + abs(float(register.w_zero[r]))
+        influence = abs(float(register.w_sign[r].detach())) + abs(float(register.w_zero[r].detach()))
         low, high = sorted((first, second))
         found.append(Unit(low, high, threshold if first < second else -threshold, influence))
     return sorted(found, key=lambda unit: -unit.influence)

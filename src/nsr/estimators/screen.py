@@ -1,0 +1,161 @@
+"""The screen of a table: which pairs of columns, compared at which value, tell its classes apart at all."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from nsr.program.numbers import Numbers, Probe
+
+DEPTH = 4
+"""How many comparisons a chain has at most."""
+PLAIN = 6.0
+"""Nats by which two columns must tell classes better apart than one column and a constant do."""
+COMPARABLE = 100.0
+"""Columns whose spreads differ by more than this are not compared with each other: their difference is the larger."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Distinct rows, each with a class (0, 1, ...) and a weight: how often it occurs."""
+
+    numbers: Numbers
+    classes: np.ndarray
+    weight: np.ndarray
+    kinds: int
+    """How many classes there are, here or elsewhere."""
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+    def some(self, rows: np.ndarray) -> "Labelled":
+        """Some of the rows."""
+        numbers = Numbers(self.numbers.x[rows], self.numbers.names)
+        return Labelled(numbers, self.classes[rows], self.weight[rows], self.kinds)
+
+    def distinct(self) -> "Labelled":
+        """Equal rows of one class as one row with the sum of their weights, in an order of their own.
+
+        What is learned then depends on neither the order of the rows nor on whether a row is there twice or weighs two.
+        """
+        there = self.weight > 0
+        keys = np.column_stack([self.numbers.x.numpy()[there], self.classes[there]])
+        first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
+        weight = np.bincount(place.ravel(), self.weight[there])
+        rows = np.flatnonzero(there)[first]
+        weight = weight * max(1.0, len(rows) / weight.sum())  # weights that are shares count as rows do
+        return Labelled(Numbers(self.numbers.x[rows], self.numbers.names), self.classes[rows], weight, self.kinds)
+
+    def uncertainty(self, codes: np.ndarray) -> float:
+        """Nats that are left to be told of the classes once the group of each row is known."""
+        cells = np.bincount(codes * self.kinds + self.classes, self.weight, (codes.max() + 1) * self.kinds)
+        counts = cells.reshape(-1, self.kinds)
+        return float(times_log(counts.sum(1)).sum() - times_log(counts).sum())
+
+
+@dataclass(frozen=True)
+class Split:
+    """A probe and the nats that it leaves to be told."""
+
+    probe: Probe
+    left: float
+
+
+class Screen:
+    """Rows, sorted once by the difference of every pair of columns that is worth a look."""
+
+    def __init__(self, rows: Labelled, pairs: Sequence[tuple[int, int]] | None = None, among: int = 0) -> None:
+        self.rows = rows
+        self.pairs = list(comparable(rows.numbers) if pairs is None else pairs)
+        self.among = among or len(self.pairs)  # how many pairs there were to choose these from
+        self._sorted = {pair: np.unique(rows.numbers.difference(*pair), return_inverse=True) for pair in self.pairs}
+
+    def distinct(self, pair: tuple[int, int]) -> int:
+        """How many values the difference of a pair takes."""
+        return len(self._sorted[pair][0])
+
+    def chain(
+        self,
+        *,
+        start: Sequence[Probe] = (),
+        taken: Sequence[Probe] = (),
+        pairs: Sequence[tuple[int, int]] | None = None,
+    ) -> list[Probe]:
+        """Comparisons one after another, each the one that tells most where those before it have been made.
+
+        Probes that are taken are passed over. The chain ends where nothing is left to be told.
+        """
+        chosen = list(start)
+        codes = np.zeros(len(self.rows), dtype=np.int64)
+        for probe in chosen:
+            codes = codes * 3 + self.rows.numbers.signs(probe) + 1
+        if self.rows.uncertainty(codes) < 1e-9:
+            return chosen
+        while len(chosen) < DEPTH:
+            splits = self.splits(codes, [*taken, *chosen], pairs)
+            if not splits:
+                break
+            chosen.append(splits[0].probe)
+            codes = codes * 3 + self.rows.numbers.signs(splits[0].probe) + 1
+            if splits[0].left < 1e-9:
+                break
+        return chosen
+
+    def splits(
+        self, codes: np.ndarray, taken: Sequence[Probe] = (), pairs: Sequence[tuple[int, int]] | None = None
+    ) -> list[Split]:
+        """The best split of each pair within groups of equal codes, the best pair first."""
+        zero, groups = len(self.rows.numbers.names), np.unique(codes, return_inverse=True)[1]
+        found = []
+        for pair in self.pairs if pairs is None else pairs:
+            out = [probe.at for probe in taken if probe.pair == pair]
+            left, value = self._best(pair, groups, out)
+            if np.isfinite(left):
+                price = 0.0 if pair[1] == zero else PLAIN
+                found.append((left + price, Split(Probe(*pair, self.rows.numbers.value(value)), left)))
+        return [split for _, split in sorted(found, key=lambda each: each[0])]
+
+    def _best(self, pair: tuple[int, int], groups: np.ndarray, out: Sequence[object]) -> tuple[float, np.generic]:
+        """What is left after the best split of a pair: below a value, at it, above it."""
+        values, column = self._sorted[pair]
+        count, width = int(groups.max()) + 1, len(values)
+        cells = groups * width + column
+        left = np.zeros(width)
+        whole: list[np.ndarray] = [np.zeros((count, width))] * 3
+        for kind in range(self.rows.kinds):
+            own = self.rows.classes == kind
+            at = np.bincount(cells[own], self.rows.weight[own], count * width).reshape(count, width)
+            up_to = at.cumsum(1)
+            parts = [up_to - at, at, up_to[:, -1:] - up_to]
+            left -= sum(times_log(part) for part in parts).sum(0)
+            whole = [total + part for total, part in zip(whole, parts, strict=True)]
+        left += sum(times_log(part) for part in whole).sum(0)
+        if out:
+            left[[self.rows.numbers.value(value) in out for value in values]] = np.inf
+        left = np.where(np.isfinite(values), np.maximum(left, 0).round(9), np.inf)
+        best = np.flatnonzero(left == left.min())
+        middle = int(best[len(best) // 2])
+        return float(left[middle]), values[middle]
+
+
+def times_log(counts: np.ndarray) -> np.ndarray:
+    """x log x, and 0 at 0."""
+    return np.asarray(counts * np.log(np.where(counts > 0, counts, 1)))
+
+
+def comparable(numbers: Numbers) -> Iterable[tuple[int, int]]:
+    """Each column with 0, which stands after the last, and the pairs of columns whose spreads are not too different."""
+    count = len(numbers.names)
+    low, high = np.quantile(numbers.x.double().numpy(), (0.05, 0.95), axis=0)
+    spread = np.maximum(high - low, 1e-300)
+    yield from ((column, count) for column in range(count))
+    for first in range(count):
+        for second in range(first + 1, count):
+            if 1 / COMPARABLE <= spread[first] / spread[second] <= COMPARABLE:
+                yield first, second

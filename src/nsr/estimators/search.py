@@ -1,0 +1,166 @@
+"""The search for a rule: restarts are trained and read, and the best of what they say is chosen."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from nsr.estimators.registers import Register, starts, train
+from nsr.estimators.rules import LEFT_OVER, WOBBLE, Rule, left_over, margins, nats_to_tell, read, said, unseen
+from nsr.estimators.screen import Labelled, Screen
+
+HELD_OUT = 0.2
+"""Which share of the rows a rule is not read from, but judged by."""
+SCREENED = 2_000
+"""The screen looks at so many rows at most; a rule that it leads to is read again on all."""
+CLEAR = 3.0
+"""Nats by which a rule must be shorter to tell than the classes themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """What speaks for a rule, or against it."""
+
+    rows: int
+    """How many distinct rows there were."""
+    agreement: float
+    """The share of all rows of which the rule is right."""
+    held_out: float
+    """The share of the held-out rows of which a rule read without them is right."""
+    held_out_rows: int
+    restarts: int
+    agreed: int
+    """How many of the restarts found this rule."""
+    began: Mapping[str, int] = field(default_factory=dict)
+    """How many of these began from a screen of the data, and how many at random."""
+    margins: Mapping[str, float] = field(default_factory=dict)
+    """For each comparison how near the nearest row comes to where it changes."""
+    unseen: tuple[str, ...] = ()
+    """Cases that no row shows. Of them the rule says what is shortest."""
+    reason: str | None = None
+    """Why there is no rule, where there is none."""
+
+    def __str__(self) -> str:
+        lines = [f"right on {_share(self.agreement)} of {self.rows:,} distinct rows"]
+        lines.append(f"read without {self.held_out_rows:,} of them, right on {_share(self.held_out)} of these")
+        if self.reason is not None:
+            return "\n".join([self.reason, *lines])
+        kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
+        lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds})")
+        lines += [f"nearest row to the border of {pair}: {margin:.3g} away" for pair, margin in self.margins.items()]
+        if self.unseen:
+            lines.append(f"no row shows {', '.join(self.unseen)}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found: the best rule, the evidence, all trained registers, and the best of these."""
+
+    rule: Rule
+    evidence: Evidence
+    registers: tuple[Register, ...]
+    best: Register
+
+
+def search(rows: Labelled, *, restarts: int, epochs: int, errors: float, rng: np.random.Generator) -> Found:
+    """Train restarts on some of the rows, read them, and judge what they say by the others.
+
+    Right on held-out rows comes first, then what is shortest to tell, then what most restarts agree on.
+    """
+    seen, held_out = halves(rows, rng)
+    screen = Screen(some(seen, SCREENED, rng))
+    registers = train(seen, starts(screen, restarts, rng), epochs, rng)
+    rules = [read(screen, register.probes) for register in registers]
+    votes = Counter(rule.expression for rule in rules)
+    wrong = [_wrong(rule, held_out) for rule in rules]
+    fine = [rule for rule, count in zip(rules, wrong, strict=True) if count <= min(wrong) + WOBBLE * (min(wrong) > 0)]
+    chosen = min(fine, key=lambda rule: (rule.nats, rule.expression.size, -votes[rule.expression]))
+
+    whole = Screen(rows, list(dict.fromkeys(probe.pair for probe in chosen.probes)), among=screen.among)
+    final = read(whole, chosen.probes)
+    agreeing = [
+        register.restart.began
+        for register, rule in zip(registers, rules, strict=True)
+        if rule.expression == chosen.expression
+    ]
+    evidence = Evidence(
+        rows=len(rows),
+        agreement=1 - final.wrong / rows.total,
+        held_out=1 - _wrong(chosen, held_out) / held_out.total,
+        held_out_rows=len(held_out),
+        restarts=len(rules),
+        agreed=len(agreeing),
+        began=Counter(agreeing),
+        margins=margins(rows, final),
+        unseen=unseen(rows, final),
+        reason=_refusal(rows, screen, final, errors),
+    )
+    return Found(final, evidence, tuple(registers), _best(registers, held_out))
+
+
+def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str | None:
+    """Why a rule is not handed out; None where it is."""
+    nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.kinds)
+    share = rule.wrong / rows.total
+    if not rule.comparisons or rule.nats > nothing - CLEAR:
+        return "no comparison of the columns tells the classes apart better than chance"
+    if share > errors:
+        return f"no exact rule: {_share(share)} of the rows contradict the nearest, and {_share(errors)} may"
+    if rule.wrong:
+        whole = Screen(rows.some(some_rows(rows, SCREENED)), screen.pairs)
+        if left_over(whole, rule) > LEFT_OVER:
+            return (
+                f"no exact rule: {_share(share)} of the rows contradict the nearest, and not by chance, "
+                "since further comparisons would explain some of them"
+            )
+    return None
+
+
+def halves(rows: Labelled, rng: np.random.Generator) -> tuple[Labelled, Labelled]:
+    """Rows to learn from and rows to judge by, with as many of each class as there should be."""
+    out = np.zeros(len(rows), dtype=bool)
+    for kind in range(rows.kinds):
+        own = rng.permutation(np.flatnonzero(rows.classes == kind))
+        out[own[: int(len(own) * HELD_OUT)]] = True
+    if not out.any():
+        out[:] = True  # too few rows to hold any out: all are judged by
+        return rows, rows
+    return rows.some(np.flatnonzero(~out)), rows.some(np.flatnonzero(out))
+
+
+def some(rows: Labelled, most: int, rng: np.random.Generator) -> Labelled:
+    """The rows, or so many of them."""
+    return rows if len(rows) <= most else rows.some(np.sort(rng.permutation(len(rows))[:most]))
+
+
+def some_rows(rows: Labelled, most: int) -> np.ndarray:
+    """Rows spread evenly over the table."""
+    return np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))
+
+
+def _wrong(rule: Rule, rows: Labelled) -> float:
+    return float(rows.weight[said(rule.expression, rows) != rows.classes].sum())
+
+
+def _best(registers: Sequence[Register], rows: Labelled) -> Register:
+    """The register that is right most often."""
+    return max(registers, key=lambda one: rows.weight[one.logits(rows.numbers.x).argmax(1) == rows.classes].sum())
+
+
+def probabilities(register: Register, x: Tensor) -> np.ndarray:
+    """(rows, classes): what a register makes of rows."""
+    z = register.logits(x)
+    odds = np.exp(z - z.max(1, keepdims=True))
+    return np.asarray(odds / odds.sum(1, keepdims=True))
+
+
+def _share(share: float) -> str:
+    """A share in percent; only all is 100."""
+    return "100 %" if share == 1 else f"{min(share, 0.9999) * 100:.4g} %"
+
+
+def _article(kind: str) -> str:
+    return {"screen": "a screen of the data", "random": "random weights"}[kind]
