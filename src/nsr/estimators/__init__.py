@@ -5,6 +5,7 @@ from nsr.refusals import extra
 extra("learn", "sklearn")
 
 from nsr.estimators.classifier import NSRClassifier  # noqa: E402
+from nsr.estimators.regressor import NSRRegressor  # noqa: E402
 from nsr.estimators.search import Evidence  # noqa: E402
 
-__all__ = ["Evidence", "NSRClassifier"]
+__all__ = ["Evidence", "NSRClassifier", "NSRRegressor"]

@@ -43,8 +43,8 @@ class Evidence:
     """Why there is no rule, where there is none."""
 
     def __str__(self) -> str:
-        lines = [f"right on {_share(self.agreement)} of {self.rows:,} distinct rows"]
-        lines.append(f"read without {self.held_out_rows:,} of them, right on {_share(self.held_out)} of these")
+        lines = [f"right on {share_of(self.agreement)} of {self.rows:,} distinct rows"]
+        lines.append(f"read without {self.held_out_rows:,} of them, right on {share_of(self.held_out)} of these")
         if self.reason is not None:
             return "\n".join([self.reason, *lines])
         kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
@@ -108,12 +108,12 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
     if not rule.comparisons or rule.nats > nothing - CLEAR:
         return "no comparison of the columns tells the classes apart better than chance"
     if share > errors:
-        return f"no exact rule: {_share(share)} of the rows contradict the nearest, and {_share(errors)} may"
+        return f"no exact rule: {share_of(share)} of the rows contradict the nearest, and {share_of(errors)} may"
     if rule.wrong:
         whole = Screen(rows.some(some_rows(rows, SCREENED)), screen.pairs)
         if left_over(whole, rule) > LEFT_OVER:
             return (
-                f"no exact rule: {_share(share)} of the rows contradict the nearest, and not by chance, "
+                f"no exact rule: {share_of(share)} of the rows contradict the nearest, and not by chance, "
                 "since further comparisons would explain some of them"
             )
     return None
@@ -157,7 +157,7 @@ def probabilities(register: Register, x: Tensor) -> np.ndarray:
     return np.asarray(odds / odds.sum(1, keepdims=True))
 
 
-def _share(share: float) -> str:
+def share_of(share: float) -> str:
     """A share in percent; only all is 100."""
     return "100 %" if share == 1 else f"{min(share, 0.9999) * 100:.4g} %"
 

@@ -1,0 +1,176 @@
+"""A scikit-learn regressor whose model can be read: sums of columns, chosen by comparisons."""
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
+
+from nsr.estimators.classifier import check_settings, names_of, used
+from nsr.estimators.gated import Member, train
+from nsr.estimators.registers import starts
+from nsr.estimators.screen import Labelled, Screen
+from nsr.estimators.search import SCREENED, Evidence, search, share_of
+from nsr.estimators.sums import Sum, Targets, nearest_sum, rounding, sums
+from nsr.program.expressions import Expression, Where
+from nsr.program.numbers import Numbers
+from nsr.program.program import Program
+
+
+class NSRRegressor(RegressorMixin, BaseEstimator):
+    """Finds the exact sums of columns that give a number, and the comparisons that choose between them.
+
+    Two sums (NAU) gated by a register are trained from several starts; their weights are read as whole numbers, and
+    which row follows which sum is learned as ``NSRClassifier`` learns classes. A single sum is the simplest case, and
+    there may be up to four. Where the rows follow no such rule, ``program_`` is None, ``evidence_`` says why, and the
+    best trained model answers.
+
+    Args:
+        restarts: How many models are trained; half of them begin from a screen of the data, half at random.
+        epochs: How long each is trained at most.
+        errors: Which share of the rows may contradict a rule. They must look like chance.
+        use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
+        random_state: Fixes everything that is drawn.
+
+    Attributes:
+        program_: The rule as an exact program, or None.
+        rule_: The rule in words, or None.
+        evidence_: What speaks for it, or why there is none.
+        members_: The trained models.
+    """
+
+    program_: Program | None
+    evidence_: Evidence
+
+    def __init__(
+        self,
+        *,
+        restarts: int = 8,
+        epochs: int = 300,
+        errors: float = 0.1,
+        use: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.restarts = restarts
+        self.epochs = epochs
+        self.errors = errors
+        self.use = use
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRRegressor":
+        """Learn from rows ``X`` and the number ``y`` of each."""
+        check_settings(self)
+        X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, ensure_min_samples=2)
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
+        names = names_of(self)
+        y = np.asarray(y, dtype=np.float64)
+        targets = Targets(Numbers(torch.tensor(X), names), y, weight).distinct()
+        tried = targets.some(np.sort(rng.permutation(len(targets))[:SCREENED]))
+        found = sums(tried, rng)
+        begun = starts(Screen(_sides(tried, found)), self.restarts, rng)
+        self.members_ = tuple(train(targets, begun, found, self.epochs, rng))
+        self.best_ = min(self.members_, key=lambda member: _error(member, targets))
+        pieces, began = self._pieces(targets, found)
+        expression, self.evidence_ = self._judged(targets, pieces, began, rng)
+        self.program_ = None if expression is None else Program(expression, names)
+        self.rule_ = None if self.program_ is None else str(self.program_)
+        return self
+
+    def _pieces(self, targets: Targets, found: list[Sum]) -> tuple[list[Sum], Counter[str]]:
+        """The sums that give most rows: those of the screen, or those that a model has learned; and who learned them."""
+        learned = []
+        for member in self.members_:
+            own = [nearest_sum(targets, weights) for weights in member.whole_weights]
+            learned.append((list(dict.fromkeys(own)), member.restart.began))
+        given = [targets.weight[_given(targets, each)].sum() for each in (found, *(own for own, _ in learned))]
+        best = found if given[0] >= max(given) else learned[int(np.argmax(given[1:]))][0]
+        weights = {each.weights for each in best}
+        return best, Counter(began for own, began in learned if {each.weights for each in own} >= weights)
+
+    def _judged(
+        self, targets: Targets, pieces: list[Sum], began: Counter[str], rng: np.random.Generator
+    ) -> tuple[Expression | None, Evidence]:
+        """The function of some sums, and the evidence for it, or none and the reason."""
+        names = targets.numbers.names
+        given = _given(targets, pieces)
+        share = float(targets.weight[given].sum() / targets.weight.sum())
+        evidence = Evidence(
+            rows=len(targets),
+            agreement=share,
+            held_out=share,
+            held_out_rows=0,
+            restarts=len(self.members_),
+            agreed=began.total(),
+            began=began,
+        )
+        if not pieces or share < 1 - self.errors:
+            reason = (
+                f"no exact rule: sums of up to three columns give the target on {share_of(share)} of the rows "
+                f"only, and {share_of(self.errors)} may be contradicted"
+            )
+            return None, replace(evidence, reason=reason)
+        pieces = _needed(targets, pieces)
+        if len(pieces) == 1:
+            return pieces[0].expression(names), evidence
+        rows = _sides(targets, pieces, only=True)
+        if len(np.unique(rows.classes)) < len(pieces):
+            return None, replace(evidence, reason="no exact rule: which rows follow which sum cannot be told")
+        settings = {"restarts": self.restarts, "epochs": self.epochs, "errors": self.errors}
+        gate = search(rows, **settings, rng=rng)
+        whole = _whole(gate.rule.expression, pieces, names)
+        said = targets.numbers.of(Program(whole, names)).astype(np.float64)
+        used_weights = np.abs([piece.weights for piece in pieces]).sum(0)
+        right = np.abs(said - targets.y) <= rounding(targets, used_weights)
+        agreement = float(targets.weight[right].sum() / targets.weight.sum())
+        return None if gate.evidence.reason else whole, replace(gate.evidence, rows=len(targets), agreement=agreement)
+
+    def predict(self, X: Any) -> Any:
+        """The number of each row."""
+        check_is_fitted(self)
+        X = torch.tensor(validate_data(self, X, dtype="numeric", reset=False))
+        program = used(self)
+        return self.best_.predict(X) if program is None else np.asarray(program(X)).astype(np.float64)
+
+
+def _given(targets: Targets, pieces: list[Sum]) -> np.ndarray:
+    """Which rows some sum gives."""
+    return np.any([piece.holds(targets) for piece in pieces], axis=0) if pieces else np.zeros(len(targets), dtype=bool)
+
+
+def _needed(targets: Targets, pieces: list[Sum]) -> list[Sum]:
+    """The pieces without those whose rows others give too."""
+    kept = list(pieces)
+    for piece in reversed(pieces):
+        others = [each for each in kept if each is not piece]
+        if others and np.array_equal(_given(targets, others), _given(targets, kept)):
+            kept = others
+    return kept
+
+
+def _sides(targets: Targets, pieces: list[Sum], *, only: bool = False) -> Labelled:
+    """Which sum each row follows; for want of sums, whether its target is above the middle. Perhaps only clear rows."""
+    if len(pieces) < 2:
+        classes = (targets.y > np.median(targets.y)).astype(np.int64)
+        return Labelled(targets.numbers, classes, targets.weight, 2)
+    holds = np.stack([piece.holds(targets) for piece in pieces])
+    clear = np.flatnonzero(holds.sum(0) == 1) if only else np.arange(len(targets))
+    rows = Labelled(targets.numbers, holds.argmax(0), targets.weight, len(pieces))
+    return rows.some(clear) if only else rows
+
+
+def _whole(gate: Expression, pieces: list[Sum], names: tuple[str, ...]) -> Expression:
+    """The function: what chooses between the positions of sums chooses between the sums."""
+    own = [piece.expression(names) for piece in pieces]
+    if len(pieces) == 2:
+        return Where(gate, own[1], own[0])
+    if isinstance(gate, Where):
+        return Where(gate.condition, _whole(gate.then, pieces, names), _whole(gate.otherwise, pieces, names))
+    return own[int(gate.value)]  # type: ignore[attr-defined]
+
+
+def _error(member: Member, targets: Targets) -> float:
+    return float(targets.weight @ np.abs(member.predict(targets.numbers.x) - targets.y))
