@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from nsr.estimators import NSRClassifier, NSRRegressor
-from nsr.program import Program, load
+from nsr.program.emit.json import load
+from nsr.program.program import Program
 from nsr.refusals import InputError
 
 FORMAT = "nsr-rule/1"
@@ -41,8 +42,10 @@ class Learned:
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
-        """The classes, where the target has some."""
-        return tuple(self.estimator.classes_.tolist()) if isinstance(self.estimator, NSRClassifier) else None
+        """What the answers of the program stand for, position by position; None where it gives the target itself."""
+        if not isinstance(self.estimator, NSRClassifier) or self.estimator.says_labels:
+            return None
+        return tuple(self.estimator.classes_.tolist())
 
     @property
     def rule(self) -> "SavedRule | None":
@@ -75,7 +78,9 @@ class SavedRule:
         try:
             whole = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise InputError(f"there is no file {path}: nsr learn TABLE --target COLUMN --save {path} writes one") from None
+            raise InputError(
+                f"there is no file {path}: nsr learn TABLE --target COLUMN --save {path} writes one"
+            ) from None
         except (OSError, ValueError) as problem:
             raise InputError(f"{path} is not a saved rule: {problem}") from None
         if not isinstance(whole, dict) or whole.get("format") != FORMAT:

@@ -1,5 +1,6 @@
 """A scikit-learn classifier whose model can be read."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, chec
 
 from nsr.estimators.screen import Labelled
 from nsr.estimators.search import Evidence, Found, probabilities, search
-from nsr.program.expressions import Constant, Where
+from nsr.program.expressions import Constant, Expression, Not, Where
 from nsr.program.numbers import Numbers
 from nsr.program.program import Program, default_names
 
@@ -33,7 +34,7 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes:
         program_: The rule as an exact program, or None. For two classes it is a formula that holds for
-            ``classes_[1]``; for more it gives the position in ``classes_``.
+            ``classes_[1]``; for more it gives the label, or the position in ``classes_`` where labels are no numbers.
         rule_: The rule in words, or None.
         evidence_: What speaks for it, or why there is none.
         members_: The trained registers.
@@ -75,22 +76,28 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
 
     def _taken(self, found: Found, rows: Labelled, names: tuple[str, ...]) -> None:
         self.evidence_, self.members_, self.best_ = found.evidence, found.registers, found.best
-        self.program_ = Program(found.rule.expression, names) if found.evidence.reason is None else None
-        self.rule_ = None if self.program_ is None else self._words(self.program_)
+        labels = self.classes_.tolist()
+        expression = found.rule.expression
+        if self.says_labels:
+            expression = _relabelled(expression, labels)
+        self.program_ = Program(expression, names) if found.evidence.reason is None else None
+        self.rule_ = None
         if self.program_ is not None:
-            said = rows.numbers.of(self.program_).astype(np.int64)
-            kinds = rows.kinds
+            places = {label: label for label in labels} if self.says_labels else dict(enumerate(labels))
+            self.rule_ = _words(self.program_.expression, places)
+            said, kinds = self._places(rows.numbers.of(self.program_)), rows.kinds
             counts = np.bincount(said * kinds + rows.classes, rows.weight, kinds * kinds).reshape(kinds, kinds)
             self.shares_ = (counts + 1 / kinds) / (counts.sum(1, keepdims=True) + 1)
 
-    def _words(self, program: Program) -> str:
-        expression, parts = program.expression, []
-        if len(self.classes_) == 2:
-            return f"{self.classes_[1]} if {expression}, else {self.classes_[0]}"
-        while isinstance(expression, Where):
-            parts.append(f"{self.classes_[_place(expression.then)]} if {expression.condition}")
-            expression = expression.otherwise
-        return ", ".join([*parts, f"else {self.classes_[_place(expression)]}"])
+    @property
+    def says_labels(self) -> bool:
+        """Whether the program gives the labels themselves: where there are more than two, and they are numbers."""
+        return len(self.classes_) > 2 and bool(np.issubdtype(self.classes_.dtype, np.number))
+
+    def _places(self, said: Any) -> np.ndarray:
+        """The position in ``classes_`` of what the program says."""
+        said = np.asarray(said)
+        return np.searchsorted(self.classes_, said) if self.says_labels else said.astype(np.int64)
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
@@ -103,12 +110,33 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
         program = used(self)
         if program is None:
             return probabilities(self.best_, X)
-        return self.shares_[np.asarray(program(X)).astype(np.int64)]
+        return self.shares_[self._places(program(X))]
 
 
-def _place(expression: Any) -> int:
+def _relabelled(expression: Expression, labels: Sequence[Any]) -> Expression:
+    """A choice between positions as a choice between the labels there."""
+    if isinstance(expression, Where):
+        then, otherwise = (_relabelled(part, labels) for part in (expression.then, expression.otherwise))
+        return Where(expression.condition, then, otherwise)
+    return Constant(labels[_number(expression)])
+
+
+def _words(expression: Expression, labels: Mapping[Any, Any]) -> str:
+    """A formula, or a choice between classes, as a person would say it."""
+    if expression.is_truth:
+        return f"{labels[1]} if {expression}, else {labels[0]}"
+    if not isinstance(expression, Where):
+        return str(labels[_number(expression)])
+    condition, then, otherwise = expression.condition, expression.then, expression.otherwise
+    if isinstance(then, Where) and not isinstance(otherwise, Where):
+        condition, then, otherwise = Not(condition).simplified(), otherwise, then
+    inner = _words(then, labels)
+    return f"{f'({inner})' if isinstance(then, Where) else inner} if {condition}, else {_words(otherwise, labels)}"
+
+
+def _number(expression: Expression) -> Any:
     assert isinstance(expression, Constant)
-    return int(expression.value)
+    return int(expression.value) if expression.value.denominator == 1 else float(expression.value)
 
 
 def names_of(estimator: Any) -> tuple[str, ...]:

@@ -223,4 +223,3 @@ def _fits(one: np.ndarray, other: np.ndarray) -> bool:
     """Whether no pattern has rows of different classes in both."""
     both = one + other
     return bool(both.sum() == both.max(1).sum())
-
