@@ -98,7 +98,7 @@ def test_a_sample_says_that_it_is_one(tmp_path):
         (
             "a,y\n1,1\n2,1\n,2\n",
             {"drop_missing": True},
-            "the target 'y' is 1 in all 2 rows without the 1 in which a value is missing: there is nothing to tell apart",
+            "the target 'y' is 1 in all 2 rows without the 1 in which a value is missing: there is nothing to tell",
         ),
         (
             "a,b,y\n1,,1\n2,,1\n,3,2\n,4,2\n",

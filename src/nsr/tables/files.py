@@ -14,7 +14,7 @@ from nsr.refusals import InputError, extra
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 NAMED = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
-CELLS = 200_000
+CELLS = 50_000
 """How many cells a batch has, about."""
 MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "null", "None"]
