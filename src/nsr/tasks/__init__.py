@@ -18,3 +18,7 @@ from nsr.tasks.piecewise import FUNCTIONS as FUNCTIONS
 from nsr.tasks.piecewise import function_around as function_around
 from nsr.tasks.piecewise import function_of_all_pairs as function_of_all_pairs
 from nsr.tasks.rows import Rows as Rows
+from nsr.tasks.tables import LINES as LINES
+from nsr.tasks.tables import RULELESS as RULELESS
+from nsr.tasks.tables import RuleTable as RuleTable
+from nsr.tasks.tables import rule_table as rule_table
