@@ -1,7 +1,7 @@
 """What was learned from a table: the rule, the evidence, and the rows that contradict it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 
 from nsr.estimators import NSRClassifier, NSRRegressor
+from nsr.estimators.search import share_of
 from nsr.program.emit.json import load
 from nsr.program.program import Program
 from nsr.refusals import InputError
 
 FORMAT = "nsr-rule/1"
+FEW = 10
+"""A target of no more distinct numbers than this is taken for classes first."""
+MOST_CLASSES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +51,78 @@ class Learned:
             return None
         return tuple(self.estimator.classes_.tolist())
 
+    def words(self) -> str:
+        """What was found, and the evidence, for a person to read."""
+        evidence = self.estimator.evidence_
+        if self.verified is None:
+            score = self.estimator.score(self.x, self.y)
+            what = f"right on {share_of(score)} of the rows" if self.is_class else f"R^2 of {score:.4f} on the rows"
+            return f"{evidence.reason}\nthe trained model is no rule; it has {what}"
+        rows, wrong = self.verified
+        holds = f"verified on all {rows:,} rows" if not wrong else f"{wrong:,} of {rows:,} rows contradict it"
+        if self.contradicting:
+            some = ", ".join(str(row) for row, _ in self.contradicting[:5])
+            holds += f" (row {some}{' and others' if wrong > 5 else ''})"
+        return "\n".join([str(self.estimator.rule_), "", holds, str(evidence)])
+
+    @property
+    def is_class(self) -> bool:
+        """Whether the target was learned as classes."""
+        return isinstance(self.estimator, NSRClassifier)
+
     @property
     def rule(self) -> "SavedRule | None":
         """The rule as it is saved; None where there is none."""
         program = self.estimator.program_
         return None if program is None else SavedRule(self.target, self.classes, program)
+
+
+def fitted(
+    x: Any, y: Any, kind: str, settings: Mapping[str, Any], watch: Callable[[float], None]
+) -> NSRClassifier | NSRRegressor:
+    """A fitted estimator: of classes, of numbers, or, where it is not said, of what the target looks like.
+
+    A few distinct numbers look like classes; where these follow no rule, they are looked at as numbers.
+    """
+    numeric = y.dtype.kind in "iuf"
+    few = y.nunique() <= min(FEW, len(y) // 2)
+    if kind == "number" and not numeric:
+        raise InputError(f"the target {y.name!r} holds {y.dtype}, not numbers: --kind class learns it")
+    if kind == "class" and y.nunique() > MOST_CLASSES:
+        raise InputError(
+            f"the target {y.name!r} has {y.nunique():,} classes, and at most {MOST_CLASSES} can be learned"
+        )
+    if kind == "auto" and not numeric and y.nunique() > MOST_CLASSES:
+        raise InputError(
+            f"the target {y.name!r} has {y.nunique():,} different texts, at most {MOST_CLASSES} are classes"
+        )
+    tried = []
+    if kind == "class" or (kind == "auto" and (few or not numeric)):
+        tried.append(NSRClassifier)
+    if kind == "number" or (kind == "auto" and numeric and (not few or y.nunique() > 2)):
+        tried.append(NSRRegressor)
+    models = []
+    for number, make in enumerate(tried):
+        model = make(**settings)
+        model.watch = lambda done, number=number: watch((number + done) / len(tried))
+        model.fit(x, y)
+        del model.watch
+        models.append(model)
+        if model.program_ is not None:
+            return model
+    return models[0]
+
+
+def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """What the program says of some rows, and which of them it contradicts, but for the rounding of sums."""
+    program, y = estimator.program_, rows[target].to_numpy()
+    assert program is not None
+    said = np.asarray(program(rows))
+    if isinstance(estimator, NSRClassifier):
+        labels = said if estimator.says_labels else estimator.classes_[said.astype(np.int64)]
+        return labels, labels != y
+    sizes = sum(np.abs(rows[name].to_numpy(dtype=np.float64)) for name in program.inputs) + np.abs(y)
+    return said, np.abs(said.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,8 @@
 """How far a run is: a bar with the time left on a terminal, a plain line every few seconds elsewhere."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -110,6 +112,19 @@ def choose(quiet: bool) -> Quiet:
         return Quiet()
     console = Console(stderr=True)
     return Bars(console) if console.is_terminal else Lines(console)
+
+
+@contextmanager
+def share(what: str, quiet: bool) -> Iterator[Callable[[float], None]]:
+    """Show which share of something is done, as it is told; on a terminal a bar with the time left."""
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield lambda _: None
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left")
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=1.0)
+        yield lambda done: progress.update(task, completed=done)
 
 
 def model_epochs(records: list[Record]) -> int:

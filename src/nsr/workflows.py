@@ -1,12 +1,14 @@
 """The stories end to end. Read this file first: what a command does is a function here."""
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES, Cell, Experiment
@@ -18,6 +20,11 @@ from nsr.sweep import executors
 from nsr.sweep.plan import BLOCK, Item, Record, plan
 from nsr.sweep.run import Sweep, Watch
 from nsr.sweep.store import FILE, Failure, Store
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from nsr.learning import Learned
 
 RECIPES: Mapping[str, tuple[str, ...]] = {"paper": ("paper",), "exact": ("exact",), "both": ("paper", "exact")}
 
@@ -154,6 +161,94 @@ def failures(out: Path = Path("runs")) -> list[Failure]:
         return store.failures()
     finally:
         store.close()
+
+
+KINDS = ("auto", "class", "number")
+SHOWN = 20
+"""How many contradicting rows are kept."""
+
+
+def learn(
+    path: Path,
+    target: str,
+    *,
+    columns: Sequence[str] = (),
+    kind: str = "auto",
+    errors: float = 0.1,
+    restarts: int = 8,
+    seed: int = 0,
+    drop_missing: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+    watch: Callable[[float], None] = lambda _: None,
+) -> "Learned":
+    """Look for the exact rule by which a column of a table follows from the others.
+
+    Args:
+        path: A CSV, TSV or Parquet file. Of a large one a sample is learned from; a rule is verified on all rows.
+        target: The column.
+        columns: The columns to learn from; all that hold numbers by default.
+        kind: Whether the target is a ``class`` or a ``number``; by default as it looks.
+        errors: Which share of the rows may contradict a rule, as long as they look like chance.
+        restarts: How many models are trained.
+        seed: Fixes everything that is drawn.
+        drop_missing: Leave out rows in which a value is missing, instead of refusing them.
+        tell: Told what was seen.
+        watch: Told which share of the search is done.
+    """
+    tables = extra("learn", "nsr.tables")
+    learning = extra("learn", "nsr.learning")
+    one_of("kind", kind, KINDS)
+    at_least(1, "restarts", restarts)
+    if not 0 <= errors < 0.5:
+        raise InputError(f"errors must be a share from 0 to below 0.5, got {errors}")
+    began = time.perf_counter()
+    table = tables.read(path, seed=seed)
+    some = tables.prepare(table, target, drop_missing=drop_missing, only=columns)
+    sampled = "" if table.complete else f", of which a sample of {len(some.features):,} is learned from"
+    tell(f"{path.name}: {table.rows:,} rows{sampled}, {len(some.features.columns)} columns to learn {target!r} from")
+    if some.dropped:
+        tell(f"{some.dropped:,} rows are left out, since a value is missing")
+    for name, reason in some.left_out:
+        tell(f"column {name!r} is left out: {reason}")
+    settings = {"errors": errors, "restarts": restarts, "random_state": seed}
+    estimator = learning.fitted(some.features, some.target, kind, settings, watch)
+    program, verified, contradicting = estimator.program_, None, []
+    if program is not None:
+        verified = 0, 0
+        for part in tables.chunks(table, program.inputs, target=target, drop_missing=drop_missing):
+            said, wrong = learning.contradicted(estimator, part, target)
+            verified = verified[0] + len(part), verified[1] + int(wrong.sum())
+            room = SHOWN - len(contradicting)
+            contradicting += list(zip(part.index[wrong][:room].tolist(), said[wrong][:room].tolist(), strict=True))
+    return learning.Learned(
+        source=path.name,
+        target=target,
+        rows=table.rows,
+        dropped=some.dropped,
+        left_out=some.left_out,
+        x=some.features,
+        y=some.target,
+        estimator=estimator,
+        verified=verified,
+        contradicting=contradicting,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def check_target(name: str) -> None:
+    """Refuse a language that rules cannot be written in."""
+    from nsr.program.emit import TARGETS
+
+    one_of("language", name, [target for target in TARGETS if target != "onnx"])
+
+
+def apply(path: Path, table: Path, *, drop_missing: bool = False) -> "Iterator[DataFrame]":
+    """What a saved rule says of the rows of a table, part by part: a table of the target alone."""
+    tables = extra("learn", "nsr.tables")
+    rule = extra("learn", "nsr.learning").SavedRule.load(path)
+    pandas = extra("learn", "pandas")
+    for part in tables.chunks(tables.read(table, rows=1), rule.program.inputs, drop_missing=drop_missing):
+        yield pandas.DataFrame({rule.target: rule(part)}, index=part.index)
 
 
 def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Experiment]:

@@ -4,33 +4,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
+from nsr.estimators.base import Learner
 from nsr.estimators.screen import Labelled
-from nsr.estimators.search import Evidence, Found, probabilities, search
+from nsr.estimators.search import Found, probabilities, search
 from nsr.program.expressions import Constant, Expression, Not, Where
 from nsr.program.numbers import Numbers
-from nsr.program.program import Program, default_names
-
-USES = ("auto", "program", "model")
+from nsr.program.program import Program
 
 
-class NSRClassifier(ClassifierMixin, BaseEstimator):
+class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     """Finds the exact rule by which a class follows from comparisons of columns, where there is one.
 
     Registers with constants look at differences of columns, several restarts are trained as one ensemble, each is read
     as a formula of at most four comparisons, and the best by held-out rows is chosen. Where the rows follow no such
     rule, ``program_`` is None, ``evidence_`` says why, and the best trained register answers.
 
-    Args:
-        restarts: How many registers are trained; half of them begin from a screen of the data, half at random.
-        epochs: How long each is trained at most.
-        errors: Which share of the rows may contradict a rule. They must look like chance, as wrong labels do.
-        use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
-        random_state: Fixes everything that is drawn.
+    Its settings are those of ``Learner``.
 
     Attributes:
         program_: The rule as an exact program, or None. For two classes it is a formula that holds for
@@ -40,37 +32,23 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
         members_: The trained registers.
     """
 
-    program_: Program | None
-    evidence_: Evidence
-
-    def __init__(
-        self,
-        *,
-        restarts: int = 8,
-        epochs: int = 300,
-        errors: float = 0.1,
-        use: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.restarts = restarts
-        self.epochs = epochs
-        self.errors = errors
-        self.use = use
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRClassifier":
         """Learn from rows ``X`` and the class ``y`` of each."""
-        check_settings(self)
-        X, y = validate_data(self, X, y, dtype="numeric")
+        X, y, weight = self._checked(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}")
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        names = names_of(self)
-        rows = Labelled(Numbers(torch.tensor(X), names), classes, weight, len(self.classes_)).distinct()
-        found = search(rows, restarts=self.restarts, epochs=self.epochs, errors=self.errors, rng=rng)
+        names = self._names()
+        rows = Labelled(Numbers(X, names), classes, weight, len(self.classes_)).distinct()
+        found = search(
+            rows,
+            restarts=self.restarts,
+            epochs=self.epochs,
+            errors=self.errors,
+            rng=self._rng(),
+            watch=self.watch,
+        )
         self._taken(found, rows, names)
         return self
 
@@ -97,7 +75,7 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
     def _places(self, said: Any) -> np.ndarray:
         """The position in ``classes_`` of what the program says."""
         said = np.asarray(said)
-        return np.searchsorted(self.classes_, said) if self.says_labels else said.astype(np.int64)
+        return np.asarray(np.searchsorted(self.classes_, said) if self.says_labels else said.astype(np.int64))
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
@@ -105,9 +83,7 @@ class NSRClassifier(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Any:
         """(rows, classes): by the register, or, for a program, how often it was right where it says the same."""
-        check_is_fitted(self)
-        X = torch.tensor(validate_data(self, X, dtype="numeric", reset=False))
-        program = used(self)
+        X, program = self._asked(X)
         if program is None:
             return probabilities(self.best_, X)
         return self.shares_[self._places(program(X))]
@@ -137,29 +113,3 @@ def _words(expression: Expression, labels: Mapping[Any, Any]) -> str:
 def _number(expression: Expression) -> Any:
     assert isinstance(expression, Constant)
     return int(expression.value) if expression.value.denominator == 1 else float(expression.value)
-
-
-def names_of(estimator: Any) -> tuple[str, ...]:
-    """The names of the columns, or x1, x2 and so on."""
-    given = getattr(estimator, "feature_names_in_", None)
-    return default_names(estimator.n_features_in_) if given is None else tuple(map(str, given))
-
-
-def check_settings(estimator: Any) -> None:
-    """Refuse settings that cannot be meant, in a sentence."""
-    for name in ("restarts", "epochs"):
-        value = getattr(estimator, name)
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    if not 0 <= estimator.errors < 0.5:
-        raise ValueError(f"errors must be a share from 0 to below 0.5, got {estimator.errors!r}")
-    if estimator.use not in USES:
-        raise ValueError(f"use must be one of {', '.join(USES)}, got {estimator.use!r}")
-
-
-def used(estimator: Any) -> Program | None:
-    """The program, where that is what predicts."""
-    program: Program | None = estimator.program_
-    if estimator.use == "program" and program is None:
-        raise ValueError(f"there is no program to use: {estimator.evidence_.reason}")
-    return None if estimator.use == "model" else program

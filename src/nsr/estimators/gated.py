@@ -1,6 +1,6 @@
 """The soft model of a regressor: a register chooses between two sums of the columns, all of it trained together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,11 +92,16 @@ class Member:
     @property
     def whole_weights(self) -> np.ndarray:
         """(arms, columns): its sums with whole weights."""
-        return np.rint(self.scaling.weights(self.net.arms)).astype(np.int64)
+        return np.asarray(np.rint(self.scaling.weights(self.net.arms)).astype(np.int64))
 
 
 def train(
-    targets: Targets, restarts: Sequence[Restart], sums: Sequence[Sum], epochs: int, rng: np.random.Generator
+    targets: Targets,
+    restarts: Sequence[Restart],
+    sums: Sequence[Sum],
+    epochs: int,
+    rng: np.random.Generator,
+    watch: Callable[[float], None] = lambda _: None,
 ) -> list[Member]:
     """All restarts as one ensemble; those of the screen begin with the sums that were found."""
     targets = targets.some(np.sort(rng.permutation(len(targets))[:MOST_ROWS]))
@@ -111,6 +116,6 @@ def train(
         nets.append(net)
         members.append(Rows(torch.cat([restart.measured(x), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False)
+    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
     trained = [ensemble.member(at) for at in range(len(nets))]
     return [Member(restart, scaling, net) for restart, net in zip(restarts, trained, strict=True)]  # type: ignore[arg-type]

@@ -1,13 +1,14 @@
 """Restarts of a register over the columns of a table, trained as one ensemble.
 
-Columns come in units of their own, and a register that selects among them as they are is saturated by the largest before
-it has learned what to select. So what it selects among are differences of two columns (or of a column and 0), each
-measured from a value and in a unit of its own: lambda from the data, pair by pair. Some restarts begin with what a
-screen of the data found, others with pairs drawn at random and with weights as an NSR draws them.
+Columns come in units of their own, and a register that selects among them as they are is saturated by the largest
+before it has learned what to select. So what it selects among are differences of two columns (or of a column and 0),
+each measured from a value and in a unit of its own: lambda from the data, pair by pair. Some restarts begin with what
+a screen of the data found, others with pairs drawn at random and with weights as an NSR draws them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -94,7 +95,13 @@ def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart
     return found
 
 
-def train(rows: Labelled, restarts: Sequence[Restart], epochs: int, rng: np.random.Generator) -> list[Register]:
+def train(
+    rows: Labelled,
+    restarts: Sequence[Restart],
+    epochs: int,
+    rng: np.random.Generator,
+    watch: Callable[[float], None] = lambda _: None,
+) -> list[Register]:
     """All restarts as one ensemble."""
     rows = rows.some(_some(rows, rng))
     targets = [1] if rows.kinds == 2 else list(range(rows.kinds))
@@ -106,8 +113,8 @@ def train(rows: Labelled, restarts: Sequence[Restart], epochs: int, rng: np.rand
             nets.append(_net(restart, generator))
             members.append(_balanced(x, rows, kind))
     ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False)
-    trained = [ensemble.member(at) for at in range(len(nets))]
+    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
+    trained: list[Any] = [ensemble.member(at) for at in range(len(nets))]
     own = len(targets)
     return [Register(restart, tuple(trained[at * own : (at + 1) * own])) for at, restart in enumerate(restarts)]
 

@@ -5,11 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
+from sklearn.base import RegressorMixin
 
-from nsr.estimators.classifier import check_settings, names_of, used
+from nsr.estimators.base import Learner
 from nsr.estimators.gated import Member, train
 from nsr.estimators.registers import starts
 from nsr.estimators.screen import Labelled, Screen
@@ -20,7 +18,7 @@ from nsr.program.numbers import Numbers
 from nsr.program.program import Program
 
 
-class NSRRegressor(RegressorMixin, BaseEstimator):
+class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
     """Finds the exact sums of columns that give a number, and the comparisons that choose between them.
 
     Two sums (NAU) gated by a register are trained from several starts; their weights are read as whole numbers, and
@@ -28,12 +26,7 @@ class NSRRegressor(RegressorMixin, BaseEstimator):
     there may be up to four. Where the rows follow no such rule, ``program_`` is None, ``evidence_`` says why, and the
     best trained model answers.
 
-    Args:
-        restarts: How many models are trained; half of them begin from a screen of the data, half at random.
-        epochs: How long each is trained at most.
-        errors: Which share of the rows may contradict a rule. They must look like chance.
-        use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
-        random_state: Fixes everything that is drawn.
+    Its settings are those of ``Learner``.
 
     Attributes:
         program_: The rule as an exact program, or None.
@@ -42,37 +35,15 @@ class NSRRegressor(RegressorMixin, BaseEstimator):
         members_: The trained models.
     """
 
-    program_: Program | None
-    evidence_: Evidence
-
-    def __init__(
-        self,
-        *,
-        restarts: int = 8,
-        epochs: int = 300,
-        errors: float = 0.1,
-        use: str = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.restarts = restarts
-        self.epochs = epochs
-        self.errors = errors
-        self.use = use
-        self.random_state = random_state
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRRegressor":
         """Learn from rows ``X`` and the number ``y`` of each."""
-        check_settings(self)
-        X, y = validate_data(self, X, y, dtype="numeric", y_numeric=True, ensure_min_samples=2)
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
-        names = names_of(self)
-        y = np.asarray(y, dtype=np.float64)
-        targets = Targets(Numbers(torch.tensor(X), names), y, weight).distinct()
+        X, y, weight = self._checked(X, y, sample_weight, y_numeric=True)
+        rng, names = self._rng(), self._names()
+        targets = Targets(Numbers(X, names), np.asarray(y, dtype=np.float64), weight).distinct()
         tried = targets.some(np.sort(rng.permutation(len(targets))[:SCREENED]))
         found = sums(tried, rng)
         begun = starts(Screen(_sides(tried, found)), self.restarts, rng)
-        self.members_ = tuple(train(targets, begun, found, self.epochs, rng))
+        self.members_ = tuple(train(targets, begun, found, self.epochs, rng, lambda done: self.watch(0.1 + 0.4 * done)))
         self.best_ = min(self.members_, key=lambda member: _error(member, targets))
         pieces, began = self._pieces(targets, found)
         expression, self.evidence_ = self._judged(targets, pieces, began, rng)
@@ -81,7 +52,7 @@ class NSRRegressor(RegressorMixin, BaseEstimator):
         return self
 
     def _pieces(self, targets: Targets, found: list[Sum]) -> tuple[list[Sum], Counter[str]]:
-        """The sums that give most rows: those of the screen, or those that a model has learned; and who learned them."""
+        """The sums that give most rows, from the screen or as a model has learned them; and who has learned them."""
         learned = []
         for member in self.members_:
             own = [nearest_sum(targets, weights) for weights in member.whole_weights]
@@ -119,8 +90,14 @@ class NSRRegressor(RegressorMixin, BaseEstimator):
         rows = _sides(targets, pieces, only=True)
         if len(np.unique(rows.classes)) < len(pieces):
             return None, replace(evidence, reason="no exact rule: which rows follow which sum cannot be told")
-        settings = {"restarts": self.restarts, "epochs": self.epochs, "errors": self.errors}
-        gate = search(rows, **settings, rng=rng)
+        gate = search(
+            rows,
+            restarts=self.restarts,
+            epochs=self.epochs,
+            errors=self.errors,
+            rng=rng,
+            watch=lambda done: self.watch(0.5 + 0.5 * done),
+        )
         whole = _whole(gate.rule.expression, pieces, names)
         said = targets.numbers.of(Program(whole, names)).astype(np.float64)
         used_weights = np.abs([piece.weights for piece in pieces]).sum(0)
@@ -130,9 +107,7 @@ class NSRRegressor(RegressorMixin, BaseEstimator):
 
     def predict(self, X: Any) -> Any:
         """The number of each row."""
-        check_is_fitted(self)
-        X = torch.tensor(validate_data(self, X, dtype="numeric", reset=False))
-        program = used(self)
+        X, program = self._asked(X)
         return self.best_.predict(X) if program is None else np.asarray(program(X)).astype(np.float64)
 
 

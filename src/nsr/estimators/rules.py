@@ -210,7 +210,7 @@ def unseen(rows: Labelled, rule: Rule) -> tuple[str, ...]:
 
 
 def margins(rows: Labelled, rule: Rule) -> dict[str, float]:
-    """For each comparison of a rule, how near to the value at which it changes the nearest row comes without being it."""
+    """For each comparison of a rule how near the nearest row comes to where it changes, without being there."""
     near = {}
     for probe in rule.probes:
         apart = np.abs(rows.numbers.away(probe))

@@ -133,9 +133,9 @@ class Screen:
             at = np.bincount(cells[own], self.rows.weight[own], count * width).reshape(count, width)
             up_to = at.cumsum(1)
             parts = [up_to - at, at, up_to[:, -1:] - up_to]
-            left -= sum(times_log(part) for part in parts).sum(0)
+            left -= times_log(np.stack(parts)).sum((0, 1))
             whole = [total + part for total, part in zip(whole, parts, strict=True)]
-        left += sum(times_log(part) for part in whole).sum(0)
+        left += times_log(np.stack(whole)).sum((0, 1))
         if out:
             left[[self.rows.numbers.value(value) in out for value in values]] = np.inf
         left = np.where(np.isfinite(values), np.maximum(left, 0).round(9), np.inf)

@@ -1,7 +1,7 @@
 """The search for a rule: restarts are trained and read, and the best of what they say is chosen."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -65,15 +65,28 @@ class Found:
     best: Register
 
 
-def search(rows: Labelled, *, restarts: int, epochs: int, errors: float, rng: np.random.Generator) -> Found:
+def search(
+    rows: Labelled,
+    *,
+    restarts: int,
+    epochs: int,
+    errors: float,
+    rng: np.random.Generator,
+    watch: Callable[[float], None] = lambda _: None,
+) -> Found:
     """Train restarts on some of the rows, read them, and judge what they say by the others.
 
-    Right on held-out rows comes first, then what is shortest to tell, then what most restarts agree on.
+    Right on held-out rows comes first, then what is shortest to tell, then what most restarts agree on. ``watch`` is
+    told which share of the search is done.
     """
     seen, held_out = halves(rows, rng)
     screen = Screen(some(seen, SCREENED, rng))
-    registers = train(seen, starts(screen, restarts, rng), epochs, rng)
-    rules = [read(screen, register.probes) for register in registers]
+    begun = starts(screen, restarts, rng)
+    registers = train(seen, begun, epochs, rng, lambda done: watch(0.1 + 0.5 * done))
+    rules = []
+    for register in registers:
+        rules.append(read(screen, register.probes))
+        watch(0.6 + 0.4 * len(rules) / len(registers))
     votes = Counter(rule.expression for rule in rules)
     wrong = [_wrong(rule, held_out) for rule in rules]
     fine = [rule for rule, count in zip(rules, wrong, strict=True) if count <= min(wrong) + WOBBLE * (min(wrong) > 0)]

@@ -165,7 +165,7 @@ def _covered(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> np.ndar
     new = np.diff(ranked, axis=1) > wide[:, 1:] + wide[:, :-1]
     group = np.concatenate([np.zeros((len(rest), 1), dtype=np.int64), new.cumsum(1)], axis=1)
     cells = (group + np.arange(len(rest))[:, None] * rest.shape[1]).ravel()
-    return np.bincount(cells, weight[order].ravel(), rest.size).reshape(rest.shape).max(1)
+    return np.asarray(np.bincount(cells, weight[order].ravel(), rest.size).reshape(rest.shape).max(1))
 
 
 def _constant(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> Fraction:

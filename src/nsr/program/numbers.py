@@ -85,9 +85,8 @@ class Numbers:
     def away(self, probe: Probe) -> np.ndarray:
         """How far the probe's difference is from its value on each row."""
         unit = 1.0 if self.unit is None else float(self.unit)
-        return np.asarray(self.difference(probe.first, probe.second) * unit - float(probe.at)) * (
-            self.signs(probe) != 0
-        )
+        away = self.difference(probe.first, probe.second) * unit - float(probe.at)
+        return np.where(self.signs(probe) == 0, 0.0, away)
 
     def value(self, scaled: np.generic) -> Fraction:
         """A difference as the number that it is."""

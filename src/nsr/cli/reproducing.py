@@ -1,38 +1,18 @@
-"""The command ``nsr``: parse, call one workflow, print, exit code. Heavy imports live inside the commands."""
+"""The commands about the paper's experiments: reproduce, results, report, list."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import cyclopts
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from nsr.refusals import InputError
+from nsr.cli.telling import DONE, FAILED, tell
 
 if TYPE_CHECKING:
     from nsr.report.summaries import Summary
 
-DONE, FAILED, WRONG, INTERRUPTED = 0, 1, 2, 130
 
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return f"nsr {version('neural-status-registers')}"
-
-
-app = App(
-    name="nsr",
-    help="Learn exact comparisons and conditionals from data, and reproduce every result of the paper.",
-    version=_version,
-    help_format="plaintext",
-    suppress_keyboard_interrupt=False,
-)
-
-
-@app.command
 def reproduce(
     *names: str,
     profile: str = "quick",
@@ -87,22 +67,21 @@ def reproduce(
         out=out,
         data=data,
         watch=progress.choose(quiet),
-        tell=_tell,
+        tell=tell,
     )
     _show(result.summaries, as_json=json_)
     if not json_:
-        _tell(f"the page is {workflows.report(out=out)}")
+        tell(f"the page is {workflows.report(out=out)}")
     if not result.ran and not quiet:
-        _tell(f"nothing was missing: all results were in {out}")
+        tell(f"nothing was missing: all results were in {out}")
     for item in result.failed:
-        _tell(f"failed: {item.experiment} {item.cell}, recipe {item.recipe.name}, {len(item.seeds)} seeds")
+        tell(f"failed: {item.experiment} {item.cell}, recipe {item.recipe.name}, {len(item.seeds)} seeds")
     if result.failed:
-        _tell(f"{len(result.failed)} blocks failed; nsr results --failures shows why, the same command tries again")
+        tell(f"{len(result.failed)} blocks failed; nsr results --failures shows why, the same command tries again")
         return FAILED
     return DONE
 
 
-@app.command
 def results(
     *names: str,
     out: Path = Path("runs"),
@@ -139,7 +118,6 @@ def results(
     return DONE
 
 
-@app.command
 def report(
     *,
     out: Path = Path("runs"),
@@ -166,7 +144,6 @@ def report(
     return DONE
 
 
-@app.command(name="list")
 def list_() -> int:
     """List the experiments: section, table or figure, and how much each profile runs."""
     from rich.console import Console
@@ -198,23 +175,3 @@ def _show(summaries: "Mapping[str, Sequence[Summary]]", *, as_json: bool) -> Non
     for name, rows in summaries.items():
         for table in tables(EXPERIMENTS[name], rows):
             console.print(table, "")
-
-
-def _tell(text: str) -> None:
-    print(f"nsr: {text}", file=sys.stderr)  # noqa: T201
-
-
-def main(tokens: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0 done, 1 something failed, 2 the command was wrong, 130 interrupted."""
-    try:
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-    except (InputError, cyclopts.CycloptsError) as refusal:
-        _tell(str(refusal))
-        code = WRONG
-    except KeyboardInterrupt:
-        _tell("interrupted; what was finished is kept, and the same command goes on from there")
-        code = INTERRUPTED
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stdout = None
-        code = DONE
-    sys.exit(code or DONE)

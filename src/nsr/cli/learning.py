@@ -1,0 +1,114 @@
+"""The commands about a table: learn, apply."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from nsr.cli.telling import DONE, NO_RULE, tell
+
+
+def learn(
+    table: Path,
+    *,
+    target: str,
+    columns: Annotated[Sequence[str], Parameter(negative="")] = (),
+    kind: str = "auto",
+    errors: float = 0.1,
+    restarts: int = 8,
+    seed: int = 0,
+    drop_missing: Annotated[bool, Parameter(negative="")] = False,
+    emit: str | None = None,
+    save: Path | None = None,
+    html: Path | None = None,
+    quiet: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Find the exact rule by which a column of a table follows from the others.
+
+    Parameters
+    ----------
+    table
+        A CSV, TSV or Parquet file.
+    target
+        The column that the rule is to tell.
+    columns
+        A column to learn from, instead of all that hold numbers. May be repeated.
+    kind
+        Whether the target is a class or a number; by default as it looks.
+    errors
+        Which share of the rows may contradict the rule, as long as they look like chance.
+    restarts
+        How many models are trained.
+    seed
+        Fixes everything that is drawn.
+    drop_missing
+        Leave out rows in which a value is missing.
+    emit
+        Print the rule in this language instead: python, c, sympy, latex, sql or json.
+    save
+        Write the rule to this file, for nsr apply.
+    html
+        Write a page about what was learned to this file.
+    quiet
+        Show no progress, and not what was seen.
+    """
+    from nsr import progress, workflows
+    from nsr.refusals import extra
+
+    if emit is not None:
+        workflows.check_target(emit)
+    with progress.share("learning", quiet) as watch:
+        learned = workflows.learn(
+            table,
+            target,
+            columns=columns,
+            kind=kind,
+            errors=errors,
+            restarts=restarts,
+            seed=seed,
+            drop_missing=drop_missing,
+            tell=(lambda _: None) if quiet else tell,
+            watch=watch,
+        )
+    if html is not None:
+        extra("reproduce", "nsr.report.learned").write_learned(html, learned)
+        tell(f"the page is {html}")
+    words = learned.words()
+    if learned.rule is None:
+        tell(words)
+        return NO_RULE
+    if save is not None:
+        learned.rule.save(save)
+        tell(f"the rule is in {save}: nsr apply {save} TABLE uses it")
+    if emit is None:
+        print(words)  # noqa: T201
+        return DONE
+    tell(words)
+    print(learned.rule.program.emit(emit))  # noqa: T201
+    return DONE
+
+
+def apply(
+    rule: Path,
+    table: Path,
+    *,
+    drop_missing: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Print what a saved rule says of each row of a table, as CSV.
+
+    Parameters
+    ----------
+    rule
+        A file that nsr learn --save wrote.
+    table
+        A CSV, TSV or Parquet file with the columns that the rule needs.
+    drop_missing
+        Leave out rows in which a value is missing; the first column of the output then numbers the rows.
+    """
+    from nsr import workflows
+
+    for number, part in enumerate(workflows.apply(rule, table, drop_missing=drop_missing)):
+        label = "row" if drop_missing else None
+        print(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")  # noqa: T201
+    return DONE
