@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -88,29 +89,29 @@ def fitted(
     few = y.nunique() <= min(FEW, len(y) // 2)
     if kind == "number" and not numeric:
         raise InputError(f"the target {y.name!r} holds {y.dtype}, not numbers: --kind class learns it")
-    if kind == "class" and y.nunique() > MOST_CLASSES:
+    if y.nunique() > MOST_CLASSES and (kind == "class" or not numeric):
         raise InputError(
-            f"the target {y.name!r} has {y.nunique():,} classes, and at most {MOST_CLASSES} can be learned"
+            f"the target {y.name!r} has {y.nunique():,} different values; classes are {MOST_CLASSES} at most"
         )
-    if kind == "auto" and not numeric and y.nunique() > MOST_CLASSES:
-        raise InputError(
-            f"the target {y.name!r} has {y.nunique():,} different texts, at most {MOST_CLASSES} are classes"
-        )
-    tried = []
+    tried: list[type[NSRClassifier] | type[NSRRegressor]] = []
     if kind == "class" or (kind == "auto" and (few or not numeric)):
         tried.append(NSRClassifier)
     if kind == "number" or (kind == "auto" and numeric and (not few or y.nunique() > 2)):
         tried.append(NSRRegressor)
-    models = []
-    for number, make in enumerate(tried):
+    models: list[NSRClassifier | NSRRegressor] = []
+    for make in tried:
         model = make(**settings)
-        model.watch = lambda done, number=number: watch((number + done) / len(tried))
-        model.fit(x, y)
-        del model.watch
-        models.append(model)
+        before = len(models) / len(tried)
+        model.watch = partial(_part, watch, before, 1 / len(tried))
+        models.append(model.fit(x, y))
+        del model.watch  # else it could not be pickled
         if model.program_ is not None:
             return model
     return models[0]
+
+
+def _part(watch: Callable[[float], None], before: float, width: float, done: float) -> None:
+    watch(before + width * done)
 
 
 def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str) -> tuple[np.ndarray, np.ndarray]:

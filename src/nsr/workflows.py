@@ -212,7 +212,8 @@ def learn(
         tell(f"column {name!r} is left out: {reason}")
     settings = {"errors": errors, "restarts": restarts, "random_state": seed}
     estimator = learning.fitted(some.features, some.target, kind, settings, watch)
-    program, verified, contradicting = estimator.program_, None, []
+    program, verified = estimator.program_, None
+    contradicting: list[tuple[int, object]] = []
     if program is not None:
         verified = 0, 0
         for part in tables.chunks(table, program.inputs, target=target, drop_missing=drop_missing):
@@ -220,7 +221,7 @@ def learn(
             verified = verified[0] + len(part), verified[1] + int(wrong.sum())
             room = SHOWN - len(contradicting)
             contradicting += list(zip(part.index[wrong][:room].tolist(), said[wrong][:room].tolist(), strict=True))
-    return learning.Learned(
+    learned: Learned = learning.Learned(
         source=path.name,
         target=target,
         rows=table.rows,
@@ -233,6 +234,7 @@ def learn(
         contradicting=contradicting,
         seconds=time.perf_counter() - began,
     )
+    return learned
 
 
 def check_target(name: str) -> None:
