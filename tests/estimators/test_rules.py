@@ -1,0 +1,132 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from nsr.estimators.rules import left_over, margins, nats_to_tell, read, said, unseen
+from nsr.estimators.screen import Labelled, Screen, comparable
+from nsr.program.numbers import Numbers, Probe
+
+NAMES = ("a", "b", "c", "d")
+
+
+def labelled(x, classes, kinds: int = 2) -> Labelled:
+    x = np.asarray(x, dtype=np.float64)
+    rows = Numbers(torch.from_numpy(x), NAMES[: x.shape[1]])
+    classes = np.asarray(classes).astype(np.int64)
+    return Labelled(rows, classes, np.ones(len(x)), kinds)
+
+
+def numbers(rows: int = 300, columns: int = 4, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-20, 21, (rows, columns)).astype(np.float64)
+
+
+def rule_of(rows: Labelled):
+    screen = Screen(rows)
+    start = np.zeros(len(rows), dtype=np.int64)
+    return screen, read(screen, [split.probe for split in screen.splits(start)])
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("a > b", lambda a, b, c, d: a > b),
+        ("a >= b", lambda a, b, c, d: a >= b),
+        ("a == b", lambda a, b, c, d: a == b),
+        ("c > 7", lambda a, b, c, d: c > 7),
+        ("a > b + 12", lambda a, b, c, d: a > b + 12),
+        ("a > b and c <= d", lambda a, b, c, d: (a > b) & (c <= d)),
+        ("a == b or c == 1", lambda a, b, c, d: (a == b) | (c == 1)),
+        ("c == 1 or c > d", lambda a, b, c, d: (c == 1) | (c > d)),
+    ],
+)
+@pytest.mark.parametrize("wrong", [0.0, 0.05])
+def test_rules_are_read_back_also_where_some_labels_are_wrong(text, holds, wrong):
+    x = numbers(600)
+    y = holds(*x.T)
+    y ^= np.random.default_rng(1).random(len(y)) < wrong
+    screen, rule = rule_of(labelled(x, y))
+    truth = holds(*x.T)
+    assert np.array_equal(said(rule.expression, screen.rows), truth), f"{rule.expression} is not {text}"
+    if not wrong:
+        assert rule.wrong == 0
+    assert left_over(screen, rule) < 5
+
+
+def test_three_classes_of_one_difference_are_one_rule():
+    x = numbers()
+    screen, rule = rule_of(labelled(x, np.sign(x[:, 0] - x[:, 1]) + 1, 3))
+    assert str(rule.expression) == "where(a < b, 0, where(a == b, 1, 2))"
+    assert rule.wrong == 0
+    assert unseen(screen.rows, rule) == ()
+    assert margins(screen.rows, rule) == {"a and b": 1.0}
+
+
+def test_labels_that_follow_nothing_have_no_rule():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        rows = labelled(rng.normal(size=(200, 4)), rng.random(200) < 0.5)
+        _, rule = rule_of(rows)
+        assert rule.comparisons == 0
+        nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, 2)
+        assert rule.nats == pytest.approx(nothing)
+
+
+def test_what_only_comes_near_a_rule_leaves_something_over():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 10, (800, 2))
+    screen, rule = rule_of(labelled(x, x[:, 0] * x[:, 1] > 25))
+    assert 0 < rule.wrong < 0.1 * len(x)
+    assert left_over(screen, rule) > 5
+
+
+def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
+    x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
+    x = x[x[:, 0] != 37.5]
+    _, rule = rule_of(labelled(x, x[:, 0] > 37.5))
+    assert rule.probes[0].at == Fraction(75, 2)
+    whole = np.arange(100.0)[:, None]
+    _, rule = rule_of(labelled(np.repeat(whole, 3, 0) + [[0.0]], np.repeat(whole, 3)[:] > 49))
+    assert rule.probes[0].at == 50
+
+
+def test_cases_that_no_row_shows_are_named():
+    x = numbers()
+    x = x[x[:, 0] != x[:, 1]]
+    screen, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
+    assert unseen(screen.rows, rule) == ("a == b",)
+
+
+def test_columns_of_other_sizes_are_not_compared():
+    x = numbers(columns=3) * np.array([1.0, 1e-3, 1e6])
+    pairs = list(comparable(labelled(x, x[:, 0] > 0).numbers))
+    assert pairs == [(0, 3), (1, 3), (2, 3)]
+    assert (0, 1) in list(comparable(labelled(numbers(columns=2), np.zeros(300)).numbers))
+
+
+def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
+    rows = labelled([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
+    assert rows.uncertainty(np.zeros(4, dtype=np.int64)) == pytest.approx(4 * math.log(2))
+    split = Screen(rows).splits(np.zeros(4, dtype=np.int64))[0]
+    assert split.left == pytest.approx(2 * math.log(2))  # one row apart from the others, or one at an end
+    groups = rows.numbers.signs(split.probe).astype(np.int64) + 1
+    assert rows.uncertainty(groups) == pytest.approx(split.left)
+
+
+def test_equal_rows_are_one_with_the_sum_of_their_weights():
+    rows = Labelled(
+        Numbers(torch.tensor([[2.0], [1.0], [2.0], [5.0]]), ("a",)), np.array([1, 0, 1, 1]), np.array([1.0, 2, 3, 0]), 2
+    )
+    some = rows.distinct()
+    assert some.numbers.x.tolist() == [[1.0], [2.0]]
+    assert some.weight.tolist() == [2.0, 4.0]
+    assert some.classes.tolist() == [0, 1]
+
+
+def test_probes_between_whole_numbers_have_rows_on_either_side_only():
+    rows = Numbers(torch.tensor([[1], [2], [3]]), ("a",))
+    assert rows.signs(Probe(0, 1, Fraction(5, 2))).tolist() == [-1, -1, 1]
+    assert rows.signs(Probe(0, 1, Fraction(2))).tolist() == [-1, 0, 1]
+    assert rows.away(Probe(0, 1, Fraction(5, 2))).tolist() == [-1.5, -0.5, 0.5]
