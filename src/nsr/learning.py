@@ -1,21 +1,16 @@
 """What was learned from a table: the rule, the evidence, and the rows that contradict it."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from nsr.estimators import NSRClassifier, NSRRegressor
 from nsr.estimators.search import share_of
-from nsr.program.emit.json import load
-from nsr.program.program import Program
 from nsr.refusals import InputError
 
-FORMAT = "nsr-rule/1"
 FEW = 10
 """A target of no more distinct numbers than this is taken for classes first."""
 MOST_CLASSES = 20
@@ -45,20 +40,13 @@ class Learned:
     """The first of these: the number of the row in its file, and what the rule says of it."""
     seconds: float
 
-    @property
-    def classes(self) -> tuple[Any, ...] | None:
-        """What the answers of the program stand for, position by position; None where it gives the target itself."""
-        if not isinstance(self.estimator, NSRClassifier) or self.estimator.says_labels:
-            return None
-        return tuple(self.estimator.classes_.tolist())
-
     def words(self) -> str:
         """What was found, and the evidence, for a person to read."""
         evidence = self.estimator.evidence_
         if self.verified is None:
             score = self.estimator.score(self.x, self.y)
-            what = f"right on {share_of(score)} of the rows" if self.is_class else f"R^2 of {score:.4f} on the rows"
-            return f"{evidence.reason}\nthe trained model is no rule; it has {what}"
+            what = f"is right on {share_of(score)} of the rows" if self.is_class else f"has an R^2 of {score:.4f}"
+            return f"{evidence.reason}\nthe trained model {what}"
         rows, wrong = self.verified
         holds = f"verified on all {rows:,} rows" if not wrong else f"{wrong:,} of {rows:,} rows contradict it"
         if self.contradicting:
@@ -70,12 +58,6 @@ class Learned:
     def is_class(self) -> bool:
         """Whether the target was learned as classes."""
         return isinstance(self.estimator, NSRClassifier)
-
-    @property
-    def rule(self) -> "SavedRule | None":
-        """The rule as it is saved; None where there is none."""
-        program = self.estimator.program_
-        return None if program is None else SavedRule(self.target, self.classes, program)
 
 
 def fitted(
@@ -124,42 +106,3 @@ def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str
         return labels, labels != y
     sizes = sum(np.abs(rows[name].to_numpy(dtype=np.float64)) for name in program.inputs) + np.abs(y)
     return said, np.abs(said.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
-
-
-@dataclass(frozen=True, eq=False)
-class SavedRule:
-    """A rule for a column: a program, and the classes that its answers stand for."""
-
-    target: str
-    classes: tuple[Any, ...] | None
-    program: Program
-
-    def __call__(self, table: Any) -> np.ndarray:
-        """What it says of the rows of a table."""
-        said = np.asarray(self.program(table))
-        return said if self.classes is None else np.array(self.classes, dtype=object)[said.astype(np.int64)]
-
-    def save(self, path: Path) -> None:
-        """Write it as JSON."""
-        whole = {"format": FORMAT, "target": self.target, "classes": self.classes}
-        path.write_text(json.dumps(whole | {"program": json.loads(self.program.emit("json"))}, indent=1) + "\n")
-
-    @classmethod
-    def load(cls, path: Path) -> "SavedRule":
-        """Read what ``save`` wrote; anything else is refused."""
-        try:
-            whole = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(
-                f"there is no file {path}: nsr learn TABLE --target COLUMN --save {path} writes one"
-            ) from None
-        except (OSError, ValueError) as problem:
-            raise InputError(f"{path} is not a saved rule: {problem}") from None
-        if not isinstance(whole, dict) or whole.get("format") != FORMAT:
-            raise InputError(f"{path} is not a saved rule: its format is not {FORMAT}, which nsr learn --save writes")
-        target, classes = whole.get("target"), whole.get("classes")
-        simple = isinstance(classes, list) and all(isinstance(each, str | int | float | bool) for each in classes)
-        if not isinstance(target, str) or not (classes is None or simple):
-            raise InputError(f"{path} is not a saved rule: its target or its classes are not what nsr learn writes")
-        program = load(json.dumps(whole.get("program")))
-        return cls(target, None if classes is None else tuple(classes), program)

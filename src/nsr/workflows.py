@@ -245,11 +245,10 @@ def check_target(name: str) -> None:
 
 
 def apply(path: Path, table: Path, *, drop_missing: bool = False) -> "Iterator[DataFrame]":
-    """What a saved rule says of the rows of a table, part by part: a table of the target alone."""
-    tables = extra("learn", "nsr.tables")
-    rule = extra("learn", "nsr.learning").SavedRule.load(path)
-    pandas = extra("learn", "pandas")
-    for part in tables.chunks(tables.read(table, rows=1), rule.program.inputs, drop_missing=drop_missing):
+    """What a saved rule or model says of the rows of a table, part by part: a table of the target alone."""
+    tables, pandas = extra("learn", "nsr.tables"), extra("learn", "pandas")
+    rule = extra("learn", "nsr.saving").load_saved(path)
+    for part in tables.chunks(tables.read(table, rows=1), rule.inputs, drop_missing=drop_missing):
         yield pandas.DataFrame({rule.target: rule(part)}, index=part.index)
 
 

@@ -45,5 +45,7 @@ def test_the_constant_is_the_one_that_most_rows_leave():
 
 
 def test_weights_count_as_rows():
-    data = Targets(Numbers(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0]))
+    data = Targets(
+        Numbers(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0])
+    )
     assert data.distinct().weight.tolist() == [2.0]

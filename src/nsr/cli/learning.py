@@ -47,7 +47,7 @@ def learn(
     emit
         Print the rule in this language instead: python, c, sympy, latex, sql or json.
     save
-        Write the rule to this file, for nsr apply.
+        Write the rule to this file, or the model where there is no rule, for nsr apply.
     html
         Write a page about what was learned to this file.
     quiet
@@ -75,17 +75,18 @@ def learn(
         extra("reproduce", "nsr.report.learned").write_learned(html, learned)
         tell(f"the page is {html}")
     words = learned.words()
-    if learned.rule is None:
-        tell(words)
-        return NO_RULE
+    program = learned.estimator.program_
     if save is not None:
-        learned.rule.save(save)
-        tell(f"the rule is in {save}: nsr apply {save} TABLE uses it")
+        extra("learn", "nsr.saving").saved(learned.estimator, target).save(save)
+        tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
+    if program is None:
+        tell(words if save else f"{words}; --save FILE keeps it")
+        return NO_RULE
     if emit is None:
         print(words)  # noqa: T201
         return DONE
     tell(words)
-    print(learned.rule.program.emit(emit))  # noqa: T201
+    print(program.emit(emit))  # noqa: T201
     return DONE
 
 
@@ -95,7 +96,7 @@ def apply(
     *,
     drop_missing: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Print what a saved rule says of each row of a table, as CSV.
+    """Print what a saved rule, or a saved model, says of each row of a table, as CSV.
 
     Parameters
     ----------
