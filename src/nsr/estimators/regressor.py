@@ -11,7 +11,7 @@ from nsr.estimators.base import Learner
 from nsr.estimators.gated import Member, train
 from nsr.estimators.registers import starts
 from nsr.estimators.screen import Labelled, Screen
-from nsr.estimators.search import SCREENED, Evidence, search, share_of
+from nsr.estimators.search import HELD_OUT, SCREENED, Evidence, search, share_of
 from nsr.estimators.sums import Sum, Targets, nearest_sum, rounding, sums
 from nsr.program.expressions import Expression, Where
 from nsr.program.numbers import Numbers
@@ -39,14 +39,19 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         """Learn from rows ``X`` and the number ``y`` of each."""
         X, y, weight = self._checked(X, y, sample_weight, y_numeric=True)
         rng, names = self._rng(), self._names()
-        targets = Targets(Numbers(X, names), np.asarray(y, dtype=np.float64), weight).distinct()
-        tried = targets.some(np.sort(rng.permutation(len(targets))[:SCREENED]))
+        coarse = max(
+            float(np.finfo(kind).eps) for kind in (X.numpy().dtype, y.dtype, np.dtype(float)) if kind.kind == "f"
+        )
+        targets = Targets(Numbers(X, names), np.asarray(y, dtype=np.float64), weight, coarse).distinct()
+        shuffled = rng.permutation(len(targets))
+        held_out = targets.some(np.sort(shuffled[: max(1, int(len(targets) * HELD_OUT))]))
+        tried = targets.some(np.sort(shuffled[-min(SCREENED, len(targets) - len(held_out)) :]))
         found = sums(tried, rng)
         begun = starts(Screen(_sides(tried, found)), self.restarts, rng)
         self.members_ = tuple(train(targets, begun, found, self.epochs, rng, lambda done: self.watch(0.1 + 0.4 * done)))
         self.best_ = min(self.members_, key=lambda member: _error(member, targets))
-        pieces, began = self._pieces(targets, found)
-        expression, self.evidence_ = self._judged(targets, pieces, began, rng)
+        pieces, began = self._pieces(tried, found)
+        expression, self.evidence_ = self._judged(targets, held_out, pieces, began, rng)
         self.program_ = None if expression is None else Program(expression, names)
         self.rule_ = None if self.program_ is None else str(self.program_)
         return self
@@ -63,7 +68,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         return best, Counter(began for own, began in learned if {each.weights for each in own} >= weights)
 
     def _judged(
-        self, targets: Targets, pieces: list[Sum], began: Counter[str], rng: np.random.Generator
+        self, targets: Targets, held_out: Targets, pieces: list[Sum], began: Counter[str], rng: np.random.Generator
     ) -> tuple[Expression | None, Evidence]:
         """The function of some sums, and the evidence for it, or none and the reason."""
         names = targets.numbers.names
@@ -72,8 +77,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         evidence = Evidence(
             rows=len(targets),
             agreement=share,
-            held_out=share,
-            held_out_rows=0,
+            held_out=float(held_out.weight[_given(held_out, pieces)].sum() / held_out.weight.sum()),
+            held_out_rows=len(held_out),
             restarts=len(self.members_),
             agreed=began.total(),
             began=began,

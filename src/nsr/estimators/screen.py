@@ -12,6 +12,8 @@ DEPTH = 4
 """How many comparisons a chain has at most."""
 PLAIN = 6.0
 """Nats by which two columns must tell classes better apart than one column and a constant do."""
+MOST_PAIRS = 3_000
+"""How many pairs are looked at closely."""
 COMPARABLE = 100.0
 """Columns whose spreads differ by more than this are not compared with each other: their difference is the larger."""
 
@@ -72,7 +74,7 @@ class Screen:
 
     def __init__(self, rows: Labelled, pairs: Sequence[tuple[int, int]] | None = None, among: int = 0) -> None:
         self.rows = rows
-        self.pairs = list(comparable(rows.numbers) if pairs is None else pairs)
+        self.pairs = worth_a_look(rows) if pairs is None else list(pairs)
         self.among = among or len(self.pairs)  # how many pairs there were to choose these from
         self._sorted = {pair: np.unique(rows.numbers.difference(*pair), return_inverse=True) for pair in self.pairs}
 
@@ -147,6 +149,24 @@ class Screen:
 def times_log(counts: np.ndarray) -> np.ndarray:
     """x log x, and 0 at 0."""
     return np.asarray(counts * np.log(np.where(counts > 0, counts, 1)))
+
+
+def worth_a_look(rows: Labelled) -> list[tuple[int, int]]:
+    """Pairs of columns to compare; of very many, those that tell the classes best apart by their signs alone."""
+    pairs = list(comparable(rows.numbers))
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    x, count = rows.numbers.x.double().numpy(), len(rows.numbers.names)
+    told = np.eye(rows.kinds)[rows.classes] * rows.weight[:, None]
+    told -= rows.weight[:, None] * told.sum(0) / rows.total
+    score: dict[tuple[int, int], float] = {}
+    for first in range(count):
+        seconds = [second for own, second in pairs if own == first and second < count]
+        away = x[:, [first]] - x[:, seconds]
+        signs = np.maximum(np.abs(np.sign(away).T @ told).max(1), np.abs((away == 0).T @ told).max(1))
+        score |= {(first, second): float(each) for second, each in zip(seconds, signs, strict=True)}
+    best = sorted(score, key=lambda pair: -score[pair])[: MOST_PAIRS - count] if count < MOST_PAIRS else []
+    return pairs[:count] + best
 
 
 def comparable(numbers: Numbers) -> Iterable[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -35,6 +35,8 @@ class Targets:
     numbers: Numbers
     y: np.ndarray
     weight: np.ndarray
+    resolution: float = float(np.finfo(np.float64).eps)
+    """To which part of its size a number is known: that of the columns' or the target's type, whichever is coarser."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -46,7 +48,8 @@ class Targets:
 
     def some(self, rows: np.ndarray) -> "Targets":
         """Some of the rows."""
-        return Targets(Numbers(self.numbers.x[rows], self.numbers.names), self.y[rows], self.weight[rows])
+        numbers = Numbers(self.numbers.x[rows], self.numbers.names)
+        return Targets(numbers, self.y[rows], self.weight[rows], self.resolution)
 
     def distinct(self) -> "Targets":
         """Equal rows with equal targets as one with the sum of their weights, in an order of their own."""
@@ -55,7 +58,7 @@ class Targets:
         first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
         weight = np.bincount(place.ravel(), self.weight[there])
         kept = self.some(np.flatnonzero(there)[first])
-        return Targets(kept.numbers, kept.y, weight * max(1.0, len(first) / weight.sum()))
+        return replace(kept, weight=weight * max(1.0, len(first) / weight.sum()))
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ class Sum:
 def rounding(targets: Targets, weights: np.ndarray) -> np.ndarray:
     """How far a sum may be from the target by rounding alone."""
     sizes = np.abs(targets.x) @ np.abs(weights).astype(np.float64) + np.abs(targets.y)
-    return np.asarray(16 * np.finfo(np.float64).eps * sizes)
+    return np.asarray(16 * targets.resolution * sizes)
 
 
 def sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
@@ -134,7 +137,7 @@ def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
     for count in range(MOST_COLUMNS + 1):
         for weights in _chunks(columns, count, AT_ONCE // len(tried)):
             rest = tried.y - weights @ tried.x.T
-            slack = 16 * np.finfo(np.float64).eps * (np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y))
+            slack = 16 * tried.resolution * (np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y))
             covered = _covered(rest, slack, tried.weight)
             at = int(covered.argmax())
             if best is None or covered[at] > best[0] * 1.05 + 1:

@@ -1,0 +1,176 @@
+"""``nsr learn`` and ``nsr apply``, as a person calls them."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nsr import workflows
+from nsr.cli import main
+from nsr.estimators import NSRRegressor
+from nsr.refusals import InputError
+from nsr.saving import SavedModel, load_saved, saved
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FEW = ["--restarts", "2"]
+
+
+def run(*tokens: object) -> int:
+    with pytest.raises(SystemExit) as exit_:
+        main([str(token) for token in tokens])
+    return int(exit_.value.code or 0)
+
+
+@pytest.fixture(scope="module")
+def rule(tmp_path_factory) -> Path:
+    """The rule of the example table, saved by the command."""
+    path = tmp_path_factory.mktemp("rule") / "rule.json"
+    assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--save", path, "--quiet", *FEW) == 0
+    return path
+
+
+def test_the_example_is_learned_applied_and_run_in_sqlite(rule, capsys):
+    capsys.readouterr()
+    assert run("apply", rule, EXAMPLES / "new_orders.csv") == 0
+    said = capsys.readouterr().out.split()
+    new = pd.read_csv(EXAMPLES / "new_orders.csv")
+    truth = np.where((new["stock"] >= new["ordered"]) & (new["price"] <= new["limit"]), "yes", "no").tolist()
+    assert said == ["shipped", *truth]
+    database = sqlite3.connect(":memory:")
+    new.to_sql("new_orders", database)
+    sql = load_saved(rule).program.emit("sql")
+    found = database.execute(f"SELECT {sql} FROM new_orders").fetchall()
+    assert [("no", "yes")[int(value)] for (value,) in found] == truth
+    database.close()
+
+
+def test_what_was_seen_and_found_is_told(capsys):
+    assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--emit", "python", *FEW) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("def rule(")
+    assert "orders.csv: 280 rows, 6 columns to learn 'shipped' from" in told.err
+    assert "column 'country' is left out: text or dates, such as 'DE' in row 2" in told.err
+    assert "column 'vat_rate' is left out: constant" in told.err
+    assert "yes if limit >= price and ordered <= stock, else no\n\nverified on all 280 rows\n" in told.err
+
+
+def table(path: Path, rows: int = 120, **columns) -> Path:
+    rng = np.random.default_rng(0)
+    own = {"a": rng.integers(-50, 50, rows), "b": rng.integers(-50, 50, rows), "c": rng.normal(size=rows)}
+    pd.DataFrame(own | {name: make(own, rng) for name, make in columns.items()}).to_csv(path, index=False)
+    return path
+
+
+def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
+    path = table(tmp_path / "t.csv", y=lambda own, rng: rng.integers(0, 2, len(own["a"])))
+    assert run("learn", path, "--target", "y", "--save", tmp_path / "m.json", *FEW) == 3
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "no comparison of the columns tells the classes apart better than chance" in told.err
+    assert "the trained model is right on " in told.err
+    assert run("apply", tmp_path / "m.json", path) == 0
+    said = capsys.readouterr().out.split()
+    assert said[0] == "y"
+    assert set(said[1:]) <= {"0", "1"}
+    assert len(said) == 121
+    assert run("learn", path, "--target", "y", "--quiet", *FEW) == 3
+    assert "; --save FILE keeps it" in capsys.readouterr().err
+
+
+def test_a_saved_model_says_what_it_said(tmp_path):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c d"])
+    model = NSRRegressor(restarts=2, epochs=20, random_state=0).fit(x, np.sin(x["a"]))
+    saved(model, "y").save(tmp_path / "m.json")
+    again = load_saved(tmp_path / "m.json")
+    assert isinstance(again, SavedModel)
+    assert again(x) == pytest.approx(model.predict(x), abs=1e-12)
+
+
+def test_numbers_are_told_from_classes(tmp_path):
+    path = table(tmp_path / "t.csv", larger=lambda own, _: np.maximum(own["a"], own["b"]))
+    learned = workflows.learn(path, "larger", restarts=2)
+    assert not learned.is_class
+    assert learned.verified == (120, 0)
+    assert learned.estimator.rule_ in ("where(a > b, a, b)", "where(a >= b, a, b)")
+    with pytest.raises(
+        InputError, match=r"^the target 'larger' has \d+ different values, and 20 classes are the most$"
+    ):
+        workflows.learn(path, "larger", kind="class")
+    few = table(tmp_path / "few.csv", few=lambda own, _: np.clip(own["a"], -1, 1))
+    assert workflows.learn(few, "few", restarts=2).estimator.program_ is not None
+    text = table(tmp_path / "text.csv", y=lambda own, _: np.where(own["a"] > 0, "x", "y"))
+    with pytest.raises(InputError, match=r"^the target 'y' holds \w+, not numbers: --kind class learns it$"):
+        workflows.learn(text, "y", kind="number")
+
+
+def test_rows_that_contradict_are_named_and_all_rows_are_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr("nsr.tables.table.SAMPLE", 200)
+    path = table(tmp_path / "t.csv", rows=600, y=lambda own, _: (own["a"] > own["b"]).astype(int))
+    whole = pd.read_csv(path)
+    whole.loc[[100, 500], "y"] = 1 - whole.loc[[100, 500], "y"]
+    whole.to_csv(path, index=False)
+    learned = workflows.learn(path, "y", restarts=2)
+    assert str(learned.estimator.program_) == "a > b"
+    assert learned.verified == (600, 2)
+    assert [row for row, _ in learned.contradicting] == [102, 502]
+    assert "2 of 600 rows contradict it (row 102, 502)" in learned.words()
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        (["--target", "shiped"], "has no column 'shiped'; did you mean 'shipped'?"),
+        (["--target", "shipped", "--kind", "klass"], "unknown kind 'klass': choose from auto, class, number"),
+        (["--target", "shipped", "--emit", "pyton"], "unknown language 'pyton': choose from python, c,"),
+        (["--target", "shipped", "--errors", "0.7"], "errors must be a share from 0 to below 0.5, got 0.7"),
+        (["--target", "shipped", "--restarts", "0"], "restarts must be at least 1, got 0"),
+    ],
+)
+def test_a_wrong_command_is_told_what_would_be_right(tokens, text, capsys):
+    assert run("learn", EXAMPLES / "orders.csv", *tokens) == 2
+    assert text in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (None, "there is no file"),
+        ("{", "is not what nsr learn --save writes"),
+        ("[]", "its format is neither nsr-rule/1 nor nsr-model/1"),
+        ('{"format": "nsr-rule/1", "target": 3}', "its target or its classes are something else"),
+        ('{"format": "nsr-model/1", "target": "y", "classes": null, "names": ["a"]}', "is not what nsr learn --save"),
+    ],
+)
+def test_a_file_that_is_no_rule_is_refused(tmp_path, content, text, capsys):
+    path = tmp_path / "rule.json"
+    if content is not None:
+        path.write_text(content)
+    assert run("apply", path, EXAMPLES / "new_orders.csv") == 2
+    assert text in capsys.readouterr().err
+
+
+def test_a_tampered_model_is_refused(tmp_path):
+    x = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0)[::-1] % 7})
+    saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["a"])), "y").save(tmp_path / "m.json")
+    whole = json.loads((tmp_path / "m.json").read_text())
+    for change in (
+        {"probes": whole["probes"][:3]},
+        {"units": [0.0] * 8},
+        {"probes": [[7, 0, "0"], *whole["probes"][1:]]},
+        {"nets": [{}]},
+        {"scaling": [[0.0], [1.0], [0.0, 1.0]]},
+        {"nets": [whole["nets"][0] | {"arms.bias": [1e999, 0.0]}]},
+    ):
+        (tmp_path / "m.json").write_text(json.dumps(whole | change))
+        with pytest.raises(InputError, match="is not what nsr learn --save writes"):
+            load_saved(tmp_path / "m.json")
+
+
+def test_columns_that_a_rule_needs_and_a_table_lacks(rule, tmp_path, capsys):
+    pd.read_csv(EXAMPLES / "new_orders.csv").rename(columns={"stock": "stocks"}).to_csv(tmp_path / "t.csv", index=False)
+    assert run("apply", rule, tmp_path / "t.csv") == 2
+    assert "has no column 'stock'; did you mean 'stocks'?" in capsys.readouterr().err
