@@ -16,7 +16,7 @@ from nsr.tasks import rule_table
 SHORT = {"restarts": 2, "epochs": 20, "random_state": 0}
 
 
-@parametrize_with_checks([NSRClassifier(restarts=1, epochs=10), NSRRegressor(restarts=1, epochs=40)])
+@parametrize_with_checks([NSRClassifier(restarts=1, epochs=40), NSRRegressor(restarts=1, epochs=40)])
 def test_scikit_learn_accepts_both(estimator, check, unchecked):
     check(estimator)
 
@@ -46,9 +46,9 @@ def test_a_rule_in_a_table_with_its_evidence(fitted, orders):
     assert fitted.classes_.tolist() == ["no", "yes"]
     assert fitted.rule_ in {
         f"yes if {limit} and {stock}, else no"
-        for limit in ("limit >= price in €", "limit > price in €", "price in € < limit", "price in € <= limit")
-        for stock in ("ordered <= stock", "stock >= ordered")
-    }, fitted.rule_
+        for limit in ("limit >= `price in €`", "limit > `price in €`")
+        for stock in ("ordered <= stock",)
+    }
     evidence = fitted.evidence_
     assert evidence.agreement == evidence.held_out == 1
     assert (evidence.rows, evidence.held_out_rows, evidence.restarts) == (400, 79, 2)

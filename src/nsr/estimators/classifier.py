@@ -38,7 +38,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {self.classes_[0]!r}")
+            raise ValueError(f"y must have at least two classes, got one class: {self.classes_.tolist()[0]!r}")
         names = self._names()
         rows = Labelled(Numbers(X, names), classes, weight, len(self.classes_)).distinct()
         found = search(
@@ -79,7 +79,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        likeliest = self.predict_proba(X).argmax(1)
+        return self.classes_[likeliest]
 
     def predict_proba(self, X: Any) -> Any:
         """(rows, classes): by the register, or, for a program, how often it was right where it says the same."""
