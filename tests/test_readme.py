@@ -10,7 +10,7 @@ import pytest
 README = Path(__file__).parents[1] / "README.md"
 
 
-PROGRAMS = README.parent / "docs" / "programs.md"
+PROGRAMS, LEARN = (README.parent / "docs" / name for name in ("programs.md", "learn.md"))
 
 
 def codes(page: Path) -> list[tuple[str, str]]:
@@ -18,10 +18,12 @@ def codes(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page.read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "at"), [(README, 0), (PROGRAMS, 0), (PROGRAMS, 1)], ids=lambda each: str(each)[-11:])
+@pytest.mark.parametrize(
+    ("page", "at"), [(README, 0), (PROGRAMS, 0), (PROGRAMS, 1), (LEARN, 0)], ids=lambda each: str(each)[-11:]
+)
 def test_code_prints_what_the_page_says(page, at):
     code, printed = codes(page)[at]
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=README.parent)
     assert ran.stdout == printed
 
 
