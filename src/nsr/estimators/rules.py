@@ -17,6 +17,7 @@ from nsr.program.constants import simplest
 from nsr.program.expressions import Compare, Constant, Expression, Truth, Where
 from nsr.program.minimisation import Pattern, smallest_formula
 from nsr.program.numbers import Probe
+from nsr.program.program import Program
 
 DECISIVE = 4.0
 """Nats that the rows of a case must speak for one class where labels may be wrong; else the case is left open."""
@@ -67,8 +68,6 @@ def read(screen: Screen, probes: Sequence[Probe]) -> Rule:
 
 def said(expression: Expression, rows: Labelled) -> np.ndarray:
     """The class that an expression gives each row."""
-    from nsr.program.program import Program
-
     return rows.numbers.of(Program(expression, rows.numbers.names)).astype(np.int64)
 
 
@@ -169,18 +168,14 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
     rows, probe = screen.rows, probes[at]
     votes = _votes(rows, [probes[at], *probes[:at], *probes[at + 1 :]])
     below, same, above = votes.reshape(3, -1, rows.kinds)
-    pure = votes.sum() - votes.max(1).sum()
-    sided = min(
-        (below + same).sum() - (below + same).max(1).sum() + above.sum() - above.max(1).sum(),
-        below.sum() - below.max(1).sum() + (same + above).sum() - (same + above).max(1).sum(),
-    )
-    slack = WOBBLE if pure > 0 else 0.0
-    if sided > pure + slack:
+    sides = (below + same, above), (below, same + above)  # what is equal goes with what is below, or above
+    spoiled = [sum(part.sum() - part.max(1).sum() for part in parts) for parts in sides]
+    contradicted = votes.sum() - votes.max(1).sum()
+    slack = WOBBLE if contradicted > 0 else 0.0
+    if min(spoiled) > contradicted + slack:
         return probe  # what is equal is a case of its own
     others = _patterns(rows, [*probes[:at], *probes[at + 1 :]])
-    low, high = (part.argmax(1)[others] for part in (below + same * (sided == 0), above))
-    if sided == 0 and not _fits(below, same):
-        low, high = below.argmax(1)[others], (same + above).argmax(1)[others]
+    low, high = (part.argmax(1)[others] for part in sides[int(np.argmin(spoiled))])
     difference = rows.numbers.difference(*probe.pair)
     values, place = np.unique(difference, return_inverse=True)
     if_low, if_high = (np.bincount(place, rows.weight * (part != rows.classes), len(values)) for part in (low, high))
@@ -217,9 +212,3 @@ def margins(rows: Labelled, rule: Rule) -> dict[str, float]:
         left, right = rows.numbers.sides(probe, probe.at)
         near[f"{left} and {right}"] = float(apart[apart > 0].min()) if apart.any() else 0.0
     return near
-
-
-def _fits(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether no pattern has rows of different classes in both."""
-    both = one + other
-    return bool(both.sum() == both.max(1).sum())
