@@ -172,3 +172,12 @@ def test_columns_that_a_rule_needs_and_a_table_lacks(rule, tmp_path, capsys):
     pd.read_csv(EXAMPLES / "new_orders.csv").rename(columns={"stock": "stocks"}).to_csv(tmp_path / "t.csv", index=False)
     assert run("apply", rule, tmp_path / "t.csv") == 2
     assert "has no column 'stock'; did you mean 'stocks'?" in capsys.readouterr().err
+
+
+def test_an_interrupted_search_says_so(monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(workflows, "learn", interrupted)
+    assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped") == 130
+    assert capsys.readouterr().err == "nsr: interrupted; nothing was learned\n"

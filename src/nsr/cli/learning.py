@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.telling import DONE, NO_RULE, tell
+from nsr.cli.telling import DONE, INTERRUPTED, NO_RULE, tell
 
 
 def learn(
@@ -58,19 +58,23 @@ def learn(
 
     if emit is not None:
         workflows.check_target(emit)
-    with progress.share("learning", quiet) as watch:
-        learned = workflows.learn(
-            table,
-            target,
-            columns=columns,
-            kind=kind,
-            errors=errors,
-            restarts=restarts,
-            seed=seed,
-            drop_missing=drop_missing,
-            tell=(lambda _: None) if quiet else tell,
-            watch=watch,
-        )
+    try:
+        with progress.share("learning", quiet) as watch:
+            learned = workflows.learn(
+                table,
+                target,
+                columns=columns,
+                kind=kind,
+                errors=errors,
+                restarts=restarts,
+                seed=seed,
+                drop_missing=drop_missing,
+                tell=(lambda _: None) if quiet else tell,
+                watch=watch,
+            )
+    except KeyboardInterrupt:
+        tell("interrupted; nothing was learned")
+        return INTERRUPTED
     if html is not None:
         extra("reproduce", "nsr.report.learned").write_learned(html, learned)
         tell(f"the page is {html}")
