@@ -1,0 +1,27 @@
+"""A self-contained HTML file from a template and charts that the browser draws."""
+
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+import jinja2
+import vl_convert
+
+VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def embedded(name: str, title: str, chart: Any) -> dict[str, Any]:
+    """A chart as the macro ``figure`` takes it."""
+    return {"name": name, "title": title, "specification": chart.to_dict()}
+
+
+def write_html(file: Path, template: str, **values: Any) -> None:
+    """Render a template that extends ``base.html.j2``; all values are text there, never markup."""
+    loader = jinja2.PackageLoader("nsr.report", ".")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    script = vl_convert.javascript_bundle(None, VEGA_LITE)  # type: ignore[arg-type]
+    text = environment.get_template(template).render(script=script, **values)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    temporary = file.with_name(f".{file.name}.part")
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(file)
