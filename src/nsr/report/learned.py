@@ -1,0 +1,113 @@
+"""The page of ``nsr learn``: the rule, what speaks for it, and the rows, in one self-contained HTML file."""
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsr.estimators.rules import comparisons
+from nsr.estimators.search import share_of
+from nsr.learning import Learned, SavedRule
+from nsr.program.emit.exactness import InexactWarning
+from nsr.refusals import InputError
+from nsr.report.borders import classes_of
+from nsr.report.charts.learned import learned_charts
+from nsr.report.html import embedded, write_html
+from nsr.report.trees import LEVELS, tree_of
+
+MOST_ROWS = 20
+"""So many of the rows that contradict a rule are shown."""
+BEGAN = {"screen": "from a screen of the data", "random": "from random weights"}
+LANGUAGES = {"python": "Python", "sql": "SQL"}
+
+
+def write_learned(path: Path, learned: Learned) -> None:
+    """Write the page. Row numbers of a file are found in the index of ``learned.x``."""
+    estimator, evidence = learned.estimator, learned.estimator.evidence_
+    rule = learned.rule
+    write_html(
+        path,
+        "learned.html.j2",
+        learned=learned,
+        classes=classes_of(learned),
+        columns=[str(name) for name in learned.x.columns],
+        rule=estimator.rule_,
+        score=_score(learned),
+        evidence=evidence,
+        agreement=share_of(evidence.agreement),
+        held_out=share_of(evidence.held_out) if evidence.held_out_rows else None,
+        began=[f"{count} {BEGAN.get(kind, kind)}" for kind, count in evidence.began.items()],
+        inputs=[] if rule is None else rule.program.inputs,
+        contradicting=[] if rule is None else list(_contradicting(learned, rule)),
+        charts=[embedded(*chart) for chart in learned_charts(learned)],
+        distance=_distance(learned),
+        levels=LEVELS,
+        **_tree(learned),
+        codes=[] if rule is None else [_code(rule, language) for language in LANGUAGES],
+        answers=[] if rule is None or rule.classes is None else _answers(rule),
+    )
+
+
+def _score(learned: Learned) -> str | None:
+    """How well the model does on the rows, where it answers for want of a rule."""
+    estimator = learned.estimator
+    if estimator.program_ is not None or estimator.use == "program":
+        return None
+    score = estimator.score(learned.x, learned.y)
+    return f"R² of {score:.4f}" if classes_of(learned) is None else f"right on {share_of(score)}"
+
+
+def _distance(learned: Learned) -> float | None:
+    """How far what a rule says is from the target, a number, on average."""
+    if learned.rule is None or classes_of(learned) is not None:
+        return None
+    return float(np.abs(learned.rule(learned.x).astype(np.float64) - np.asarray(learned.y)).mean())
+
+
+def _contradicting(learned: Learned, rule: SavedRule) -> Iterator[dict[str, Any]]:
+    """The first rows that contradict the rule, with what they say where they are among the rows learned from."""
+    places = {row: place for place, row in reversed(list(enumerate(learned.x.index)))}
+    for row, said in learned.contradicting[:MOST_ROWS]:
+        values, target = None, None
+        if row in places:
+            one = learned.x.iloc[[places[row]]]
+            own = learned.y.iloc[places[row]]
+            if rule(one)[0] == said and own != said:  # else the index counts something else
+                values, target = [_written(one[name].iloc[0]) for name in rule.program.inputs], _written(own)
+        yield {"row": f"{row:,}", "values": values, "target": target, "said": _written(said)}
+
+
+def _tree(learned: Learned) -> dict[str, Any]:
+    program, tree = learned.estimator.program_, tree_of(learned)
+    return {
+        "comparisons": None if program is None else comparisons(program.expression),
+        "tree": tree,
+        "tree_right": None if tree is None or tree.right is None else share_of(tree.right),
+    }
+
+
+def _code(rule: SavedRule, language: str) -> dict[str, Any]:
+    """The rule in a language, with what the language cannot keep of it."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", InexactWarning)
+        try:
+            text = rule.program.emit(language)
+        except InputError as problem:
+            return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
+    return {"language": LANGUAGES[language], "text": text.rstrip(), "notes": [str(each.message) for each in told]}
+
+
+def _answers(rule: SavedRule) -> list[tuple[str, str]]:
+    """What the code gives, and the class that it stands for."""
+    assert rule.classes is not None
+    if len(rule.classes) == 2:
+        return [("true", str(rule.classes[1])), ("false", str(rule.classes[0]))]
+    return [(str(place), str(each)) for place, each in enumerate(rule.classes)]
+
+
+def _written(value: Any) -> str:
+    """A value as it is read."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
