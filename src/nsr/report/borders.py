@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from nsr.estimators import NSRClassifier
-from nsr.learning import Learned
+from nsr.learning import Learned, contradicted
 from nsr.program.expressions import Compare, Expression, Linear, Variable, Where, total
 from nsr.program.program import Program
 
@@ -90,19 +90,18 @@ class Points:
         rows = np.sort(np.random.default_rng(0).permutation(len(learned.x))[:MOST_POINTS])
         x, y = learned.x.iloc[rows], np.asarray(learned.y)[rows]
         x = x.set_axis([str(name) for name in x.columns], axis=1)
-        rule, classes = learned.rule, classes_of(learned)
-        said = None if rule is None else rule(x)
+        classes, program = classes_of(learned), learned.estimator.program_
+        said, wrong = None, np.zeros(len(y), dtype=bool)
+        if program is not None:
+            said, wrong = contradicted(learned.estimator, x.assign(**{learned.target: y}), learned.target)
         groups: tuple[str, ...] = ()
         if classes is not None:
             groups, group = tuple(map(str, classes)), np.searchsorted(np.array(classes), y)
-            wrong = np.zeros(len(y), dtype=bool) if said is None else np.asarray(said != y, dtype=bool)
         else:
             y = y.astype(np.float64)
-            said = None if said is None else said.astype(np.float64)
             group = (y > np.median(y)).astype(np.int64)
-            wrong = np.zeros(len(y), dtype=bool) if said is None else ~np.isclose(said, y, rtol=1e-9, atol=1e-12)
-            if rule is not None and isinstance(rule.program.expression, Where):
-                leaves = list(_branches(rule.program.expression, x))
+            if program is not None and isinstance(program.expression, Where):
+                leaves = list(_branches(program.expression, x))
                 groups = tuple(str(leaf) for leaf, _ in leaves)
                 group = np.select([applies for _, applies in leaves], list(range(len(leaves))))
         return cls(x.astype(np.float64), y, groups, group, wrong, said)

@@ -1,16 +1,18 @@
 """The page of ``nsr learn``: the rule, what speaks for it, and the rows, in one self-contained HTML file."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from nsr.estimators import NSRClassifier
 from nsr.estimators.rules import comparisons
 from nsr.estimators.search import share_of
-from nsr.learning import Learned, SavedRule
+from nsr.learning import Learned, contradicted
 from nsr.program.emit.exactness import InexactWarning
+from nsr.program.program import Program
 from nsr.refusals import InputError
 from nsr.report.borders import classes_of
 from nsr.report.charts.learned import learned_charts
@@ -26,7 +28,7 @@ LANGUAGES = {"python": "Python", "sql": "SQL"}
 def write_learned(path: Path, learned: Learned) -> None:
     """Write the page. Row numbers of a file are found in the index of ``learned.x``."""
     estimator, evidence = learned.estimator, learned.estimator.evidence_
-    rule = learned.rule
+    program = estimator.program_
     write_html(
         path,
         "learned.html.j2",
@@ -39,14 +41,14 @@ def write_learned(path: Path, learned: Learned) -> None:
         agreement=share_of(evidence.agreement),
         held_out=share_of(evidence.held_out) if evidence.held_out_rows else None,
         began=[f"{count} {BEGAN.get(kind, kind)}" for kind, count in evidence.began.items()],
-        inputs=[] if rule is None else rule.program.inputs,
-        contradicting=[] if rule is None else list(_contradicting(learned, rule)),
+        inputs=[] if program is None else program.inputs,
+        contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
         charts=[embedded(*chart) for chart in learned_charts(learned)],
         distance=_distance(learned),
         levels=LEVELS,
         **_tree(learned),
-        codes=[] if rule is None else [_code(rule, language) for language in LANGUAGES],
-        answers=[] if rule is None or rule.classes is None else _answers(rule),
+        codes=[] if program is None else [_code(program, language) for language in LANGUAGES],
+        answers=_answers(learned),
     )
 
 
@@ -61,21 +63,23 @@ def _score(learned: Learned) -> str | None:
 
 def _distance(learned: Learned) -> float | None:
     """How far what a rule says is from the target, a number, on average."""
-    if learned.rule is None or classes_of(learned) is not None:
+    program = learned.estimator.program_
+    if program is None or classes_of(learned) is not None:
         return None
-    return float(np.abs(learned.rule(learned.x).astype(np.float64) - np.asarray(learned.y)).mean())
+    return float(np.abs(np.asarray(program(learned.x)).astype(np.float64) - np.asarray(learned.y)).mean())
 
 
-def _contradicting(learned: Learned, rule: SavedRule) -> Iterator[dict[str, Any]]:
+def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The first rows that contradict the rule, with what they say where they are among the rows learned from."""
     places = {row: place for place, row in reversed(list(enumerate(learned.x.index)))}
     for row, said in learned.contradicting[:MOST_ROWS]:
         values, target = None, None
         if row in places:
-            one = learned.x.iloc[[places[row]]]
-            own = learned.y.iloc[places[row]]
-            if rule(one)[0] == said and own != said:  # else the index counts something else
-                values, target = [_written(one[name].iloc[0]) for name in rule.program.inputs], _written(own)
+            one = learned.x.iloc[[places[row]]].assign(**{learned.target: learned.y.iloc[[places[row]]]})
+            again, wrong = contradicted(learned.estimator, one, learned.target)
+            if wrong[0] and again[0] == said:  # else the index numbers something else
+                values = [_written(one[name].iloc[0]) for name in inputs]
+                target = _written(one[learned.target].iloc[0])
         yield {"row": f"{row:,}", "values": values, "target": target, "said": _written(said)}
 
 
@@ -88,23 +92,25 @@ def _tree(learned: Learned) -> dict[str, Any]:
     }
 
 
-def _code(rule: SavedRule, language: str) -> dict[str, Any]:
+def _code(program: Program, language: str) -> dict[str, Any]:
     """The rule in a language, with what the language cannot keep of it."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", InexactWarning)
         try:
-            text = rule.program.emit(language)
+            text = program.emit(language)
         except InputError as problem:
             return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
     return {"language": LANGUAGES[language], "text": text.rstrip(), "notes": [str(each.message) for each in told]}
 
 
-def _answers(rule: SavedRule) -> list[tuple[str, str]]:
-    """What the code gives, and the class that it stands for."""
-    assert rule.classes is not None
-    if len(rule.classes) == 2:
-        return [("true", str(rule.classes[1])), ("false", str(rule.classes[0]))]
-    return [(str(place), str(each)) for place, each in enumerate(rule.classes)]
+def _answers(learned: Learned) -> list[tuple[str, str]]:
+    """What the code gives, and the class that it stands for; nothing where it gives the target itself."""
+    estimator, classes = learned.estimator, classes_of(learned)
+    if classes is None or (isinstance(estimator, NSRClassifier) and estimator.says_labels):
+        return []
+    if len(classes) == 2:
+        return [("true", str(classes[1])), ("false", str(classes[0]))]
+    return [(str(place), str(each)) for place, each in enumerate(classes)]
 
 
 def _written(value: Any) -> str:

@@ -57,7 +57,11 @@ def _without(points: Points, target: str) -> Charts:
     first, *others = points.ranked
     if points.said is not None:
         title = f"{target}, and what the rule says: the same on the line.{_ringed(points)}"
-        yield "learned-1", title, _against(points, points.said, "what the rule says", target, diagonal=True)
+        yield (
+            "learned-1",
+            title,
+            _against(points, points.said.astype(np.float64), "what the rule says", target, diagonal=True),
+        )
     elif others:
         title = f"{target} by the two columns that tell most of it, one by one."
         yield "learned-1", title, _scatter(points, (others[0], first), [], target)
