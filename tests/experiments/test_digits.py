@@ -45,7 +45,7 @@ def test_a_register_reads_digits_that_it_was_never_told(learned):
     assert learned["accuracy"] == learned[after(10)] > 0.95
     assert learned["accuracy"] > learned[after(1)]
     assert learned["digits"] > 0.8
-    assert learned["images"] == 1347
+    assert learned["trained on"] == 1347
     shares = np.array([[learned[read_as(digit, start)] for start in BINS] for digit in range(10)])
     assert shares.sum(1) == pytest.approx(1, abs=1e-3)
     means = shares @ np.array(BINS)
@@ -62,7 +62,7 @@ def test_accuracies_by_kind_make_up_the_whole(learned):
 def test_a_classifier_is_told_digits_and_answers_pairs():
     (metrics,) = run(DigitsCell("classifier", "=", "8x8"), epochs=5)
     assert list(metrics) == [
-        "images",
+        "trained on",
         *(after(epoch, what) for epoch in range(1, 6) for what in ("pairs", "digits")),
         *("accuracy", "equal", "unequal", "digits"),
     ]
@@ -91,10 +91,10 @@ def test_pairs_that_are_not_shown_teach_nothing(pairs, monkeypatch):
         monkeypatch.undo()
         (metrics,) = run(DigitsCell("nsr", ">", "8x8", pairs), epochs=1)
         assert changed == metrics
-        assert metrics["images"] == (data.train.labels <= 4).sum()
+        assert metrics["trained on"] == (data.train.labels <= 4).sum()
     else:
         (metrics,) = run(DigitsCell("nsr", ">", "8x8", pairs), epochs=1)
-        assert metrics["images"] == 1347
+        assert metrics["trained on"] == 1347
     a, b = torch.arange(10).unsqueeze(1), torch.arange(10).unsqueeze(0)
     assert SHOWN[pairs](a, b).sum() == {"of 0 to 4": 25, "3 apart": 58}[pairs]
     assert {"shown", "not shown"} <= set(metrics)

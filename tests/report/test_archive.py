@@ -70,3 +70,9 @@ def test_no_files_and_broken_files_are_refused_in_a_sentence(tmp_path):
     path.write_text(path.read_text()[:-20])
     with pytest.raises(InputError, match="^the exported results in .* cannot be read: "):
         archive.read(tmp_path)
+
+
+def test_a_metric_cannot_take_the_name_of_a_column(tmp_path):
+    some = [dataclasses.replace(record, metrics={"seed": 1.0}) for record in records()]
+    with pytest.raises(ValueError, match="^a metric of floats has the name of a column: seed$"):
+        archive.write(tmp_path, {"floats": some})

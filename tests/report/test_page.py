@@ -24,7 +24,7 @@ DIGITS = {after(epoch, what): 0.5 + epoch / 50 for epoch in range(1, 21) for wha
 DIGITS |= {"accuracy": 0.9, "equal": 0.75, "unequal": 0.95, "digits": 0.875, "shown": 0.97, "not shown": 0.5}
 DIGITS |= {read_as(digit, start): 0.5 * (digit - 0.25 <= start <= digit) for digit in range(10) for start in BINS}
 DIGITS |= {read_as(0, 0.0): 1.0}
-DIGITS |= {"images": 60_000.0}
+DIGITS |= {"trained on": 60_000.0}
 
 
 def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:

@@ -135,7 +135,7 @@ def test_errors_of_shortest_paths_as_a_table_for_each_recipe():
 
 def test_digits_as_a_table_for_each_recipe_and_one_of_pairs_that_were_not_shown():
     digits = EXPERIMENTS["digits"]
-    metrics = {"images": 1347.0, "accuracy": 0.9, "equal": 0.5, "unequal": 1.0, "digits": 0.25}
+    metrics = {"trained on": 1347.0, "accuracy": 0.9, "equal": 0.5, "unequal": 1.0, "digits": 0.25}
     metrics |= {"shown": 0.75, "not shown": 0.125}
     records = [
         Record("digits", 1, cell, digits.recipes[recipe], "quick", 0, metrics, 1.0, 1, "{}")

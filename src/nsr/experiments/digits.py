@@ -78,7 +78,7 @@ def _run(cell: DigitsCell, recipe: Recipe, seed: int, data: Digits) -> Metrics:
     module = _module(cell, recipe, data.side, generator)
     digits = data.train.labels
     examples = SHOWN[cell.pairs](digits, digits).nonzero().squeeze(-1)  # images that appear in some pair
-    metrics = {"images": float(len(examples))}
+    metrics = {"trained on": float(len(examples))}
     rates: dict[nn.Module, float] = {module.reader: recipe.learning_rate}
     if isinstance(module, DigitComparison):
         rates[module.comparator] = FASTER[recipe.name] * recipe.learning_rate

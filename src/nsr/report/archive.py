@@ -58,17 +58,22 @@ def read(folder: Path) -> dict[str, list[Record]]:
 
 
 def _row(record: Record) -> dict[str, Any]:
-    return {
+    before = {
         "revision": record.revision,
         "profile": record.profile,
         "recipe": record.recipe.name,
         **asdict(record.cell),
         "seed": record.seed,
-        **record.metrics,
+    }
+    after = {
         "seconds": round(record.seconds, 4),
         "memory": record.memory,
         "environment": _short(record.environment),
     }
+    twice = set(record.metrics) & {*before, *after}
+    if twice:
+        raise ValueError(f"a metric of {record.experiment} has the name of a column: {', '.join(sorted(twice))}")
+    return {**before, **record.metrics, **after}
 
 
 def _read(experiment: Experiment, path: Path, index: Mapping[str, Any]) -> Iterable[Record]:

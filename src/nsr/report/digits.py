@@ -51,6 +51,6 @@ def _data(summaries: Sequence[Summary]) -> str:
     """Which images, how many seeds, and how long one took."""
     one, seeds = summaries[0], sum(summary.seeds for summary in summaries)
     seconds = sum(summary.seconds for summary in summaries) / seeds
-    images = max(summary.metrics["images"] for summary in summaries)
+    images = max(summary.metrics["trained on"] for summary in summaries)
     name = one.cell.images  # type: ignore[attr-defined]
     return f"{images:,.0f} images of {name}, {one.seeds} seeds of {seconds:.1f} s"
