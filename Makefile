@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup reproduce test programs faults lint bench
+.PHONY: setup reproduce test programs faults lint bench battery
 
 setup: .venv/ready
 
@@ -34,3 +34,7 @@ bench: setup
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/digits.py
+
+battery: setup
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
+	$(BIN)/python benchmarks/learn.py
