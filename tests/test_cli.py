@@ -124,6 +124,10 @@ def test_list_and_version(capsys):
             ["reproduce", "digits", "--data", "nowhere"],
             "nsr: there is no folder nowhere: --data names the folder with the files of MNIST",
         ),
+        (
+            ["reproduce", "digits", "--data", "."],
+            "nsr: nothing of this run reads MNIST, so --data is not needed: digits --profile paper does",
+        ),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
         (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),
     ],

@@ -76,8 +76,11 @@ def reproduce(
     seeds = None if seeds is None else at_least(1, "seeds", seeds)
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
     at_least(1, "block", block)
-    if data is not None and not data.is_dir():
+    if data is not None and not os.path.isdir(data):  # noqa: PTH112  also says no of names that are too long
         raise InputError(f"there is no folder {data}: --data names the folder with the files of MNIST")
+    planned = (cell for e in chosen for name in recipes for cell in e.cells_of(name, e.profiles[profile]))
+    if data is not None and not any(getattr(cell, "images", None) == "MNIST" for cell in planned):
+        raise InputError("nothing of this run reads MNIST, so --data is not needed: digits --profile paper does")
 
     store = Store(out)
     try:
@@ -105,12 +108,15 @@ def reproduce(
 @contextmanager
 def _data_from(folder: Path | None) -> Iterator[None]:
     """The folder as NSR_DATA, which the processes that are started meanwhile inherit."""
-    before = os.environ.get("NSR_DATA", "")
-    os.environ["NSR_DATA"] = str(folder.resolve()) if folder else before
+    before = os.environ.get("NSR_DATA")
+    if folder is not None:
+        os.environ["NSR_DATA"] = str(folder.resolve())
     try:
         yield
     finally:
-        os.environ["NSR_DATA"] = before
+        os.environ.pop("NSR_DATA", None)
+        if before is not None:
+            os.environ["NSR_DATA"] = before
 
 
 def stored(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:

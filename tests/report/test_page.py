@@ -139,13 +139,13 @@ def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records)
     told = section(experiment, summarise(experiment, there))
     assert (told["there"], told["expected"]) == (3 + 9, 3 + 10)
     paper, exact, unseen = told["tables"]
-    assert paper["title"] == "Recipe paper, 60,000 images of MNIST, 10 seeds of 0.5 s"
+    assert paper["title"] == "Recipe paper, 60,000 images of MNIST, 10 seeds, NSR 0 s a seed"
     assert exact["head"] == ("classifier", "mlp", "nsr")
     assert exact["body"][0] == (">", [(0.9, None)] * 3)
-    assert exact["body"][1] == ("digits, from >", [(0.875, None)] * 3)
+    assert exact["body"][1] == ("digits", [(0.875, None)] * 3)
     assert exact["body"][2] == ("=", [None, (0.9, None), (0.9, None)])
     assert exact["body"][5] == ("balanced", [None, (0.85, None), (0.85, None)])
-    assert unseen["head"] == ["MLP of 0 to 4", "MLP 3 apart", "NSR of 0 to 4", "NSR 3 apart"]
+    assert unseen["head"] == ["MLP of 0 to 4", "MLP up to 3 apart", "NSR of 0 to 4", "NSR up to 3 apart"]
     assert unseen["body"][2] == ("not shown", [(0.5, None)] * 4)
     assert section(experiment, [])["tables"] == []
 

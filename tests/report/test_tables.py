@@ -146,10 +146,10 @@ def test_digits_as_a_table_for_each_recipe_and_one_of_pairs_that_were_not_shown(
     for table in tables(digits, summarise(digits, records[1:])):
         console.print(table)
     lines = [line.rstrip() for line in console.file.getvalue().splitlines()]
-    assert lines[0] == "Digit comparisons: recipe paper, 1,347 images of 8x8, 1 seeds of 1.0 s"
+    assert lines[0] == "Digit comparisons: recipe paper, 1,347 images of 8x8, 1 seeds, NSR 1 s a seed"
     assert lines[1].split() == ["pairs", "classifier", "mlp", "nsr"]
     assert lines[2].split() == [">", "missing", "0.900", "0.900"]
-    assert lines[3].split() == ["digits,", "from", ">", "missing", "0.250", "0.250"]
+    assert lines[3].split() == ["digits", "missing", "0.250", "0.250"]
     assert lines[11].split() == ["balanced", *["0.750"] * 3]
     assert lines[12] == "Digit comparisons: shown some pairs only, recipe exact, 1 seeds"
     assert lines[-2].split() == ["not", "shown", *["0.125"] * 4]

@@ -120,7 +120,8 @@ def _loss(
         weight = SHOWN[cell.pairs](*pair).to(images.dtype)
         y = COMPARISONS[cell.comparison](*pair).to(images.dtype)
         if recipe.name == "exact":
-            weight = torch.where(y > 0, weight / (weight * y).sum(), weight / (weight * (1 - y)).sum())
+            held, not_held = (weight * y).sum().clamp(min=1), (weight * (1 - y)).sum().clamp(min=1)
+            weight = torch.where(y > 0, weight / held, weight / not_held)
         return (LOSSES[recipe.loss](module, images, y) * weight).sum() / weight.sum()
 
     return loss

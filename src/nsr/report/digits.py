@@ -9,13 +9,14 @@ from nsr.report.summaries import Summary
 
 DIGIT_ROWS: Mapping[str, tuple[str, Sequence[str]]] = {
     ">": (">", ["accuracy"]),
-    "digits, from >": (">", ["digits"]),
+    "digits": (">", ["digits"]),
     "=": ("=", ["accuracy"]),
     "equal pairs": ("=", ["equal"]),
     "unequal pairs": ("=", ["unequal"]),
     "balanced": ("=", ["equal", "unequal"]),
 }
 """Rows of the tables of Section 4.7: the comparison, and the metrics whose mean each shows."""
+TOLD = {"of 0 to 4": "of 0 to 4", "3 apart": "up to 3 apart"}
 UNSEEN_ROWS = {"all pairs": "accuracy", "shown": "shown", "not shown": "not shown", "digits": "digits"}
 """Rows of its table of models that were shown some pairs only."""
 
@@ -35,7 +36,7 @@ def digit_tables(experiment: Experiment, summaries: Sequence[Summary]) -> list[d
             tables.append({"title": title, "corner": "pairs", "head": MODELS, "body": body, "foot": []})
     unseen = _cells(summaries, "exact", beyond=True)
     if unseen:
-        head = [f"{s.cell.model.upper()} {s.cell.pairs}" for s in unseen]  # type: ignore[attr-defined]
+        head = [f"{s.cell.model.upper()} {TOLD[s.cell.pairs]}" for s in unseen]  # type: ignore[attr-defined]
         body = [(row, [(s.metrics[name], None) for s in unseen]) for row, name in UNSEEN_ROWS.items()]
         title = f"Shown some pairs only, recipe exact, {unseen[0].seeds} seeds"
         tables.append({"title": title, "corner": "pairs", "head": head, "body": body, "foot": []})
@@ -48,9 +49,10 @@ def _cells(summaries: Sequence[Summary], recipe: str, *, beyond: bool = False) -
 
 
 def _data(summaries: Sequence[Summary]) -> str:
-    """Which images, how many seeds, and how long one took."""
-    one, seeds = summaries[0], sum(summary.seeds for summary in summaries)
-    seconds = sum(summary.seconds for summary in summaries) / seeds
+    """Which images, how many seeds, and how long one of the last model took."""
+    one, last = summaries[0], summaries[-1]
+    seconds = last.seconds / last.seeds
     images = max(summary.metrics["trained on"] for summary in summaries)
     name = one.cell.images  # type: ignore[attr-defined]
-    return f"{images:,.0f} images of {name}, {one.seeds} seeds of {seconds:.1f} s"
+    model = last.cell.model.upper()  # type: ignore[attr-defined]
+    return f"{images:,.0f} images of {name}, {one.seeds} seeds, {model} {seconds:.0f} s a seed"

@@ -11,12 +11,12 @@ from typing import Any
 from nsr.experiments.spec import Cell, Experiment, Metrics
 from nsr.sweep.plan import Record
 
-NOT_ACCURACY = {"epochs", "read", "1000 digits", "100,000 elements", "100 digits"}
+NOT_ACCURACY = {"epochs", "read", "1000 digits", "100,000 elements", "100 digits", "trained on"}
 
 
 def is_accuracy(name: str) -> bool:
     """Whether a metric is a share of right answers."""
-    return name not in NOT_ACCURACY and not name.startswith("error ")
+    return name not in NOT_ACCURACY and not name.startswith("error ") and " read from " not in name
 
 
 @dataclass(frozen=True, eq=False)
