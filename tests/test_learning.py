@@ -181,3 +181,17 @@ def test_an_interrupted_search_says_so(monkeypatch, capsys):
     monkeypatch.setattr(workflows, "learn", interrupted)
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped") == 130
     assert capsys.readouterr().err == "nsr: interrupted; nothing was learned\n"
+
+
+def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 4, (200, 2)), columns=["a", "b"])
+    frame.assign(t=frame["a"] + frame["b"]).to_csv(tmp_path / "t.csv", index=False)
+    learned = workflows.learn(tmp_path / "t.csv", "t", restarts=2)
+    assert learned.estimator.rule_ == "a + b"
+    assert learned.verified == (200, 0)
+
+
+def test_a_folder_that_is_not_there_is_told_before_anything_is_learned(capsys):
+    assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--save", "nowhere/rule.json") == 2
+    assert capsys.readouterr().err == "nsr: there is no folder nowhere to write rule.json to\n"

@@ -65,7 +65,8 @@ def fitted(
 ) -> NSRClassifier | NSRRegressor:
     """A fitted estimator: of classes, of numbers, or, where it is not said, of what the target looks like.
 
-    A few distinct numbers look like classes; where these follow no rule, they are looked at as numbers.
+    A few distinct numbers may be classes or numbers: both are tried, and the rule that fewer rows contradict, then the
+    shorter one, is taken.
     """
     numeric = y.dtype.kind in "iuf"
     few = y.nunique() <= min(FEW, len(y) // 2)
@@ -87,9 +88,13 @@ def fitted(
         model.watch = partial(_part, watch, before, 1 / len(tried))
         models.append(model.fit(x, y))
         del model.watch  # else it could not be pickled
-        if model.program_ is not None:
-            return model
-    return models[0]
+    ruled = [model for model in models if model.program_ is not None]
+    return min(ruled, key=_contradicted_and_long) if ruled else models[0]
+
+
+def _contradicted_and_long(model: NSRClassifier | NSRRegressor) -> tuple[float, int]:
+    assert model.program_ is not None
+    return 1 - model.evidence_.agreement, model.program_.expression.size
 
 
 def _part(watch: Callable[[float], None], before: float, width: float, done: float) -> None:
@@ -104,5 +109,8 @@ def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str
     if isinstance(estimator, NSRClassifier):
         labels = said if estimator.says_labels else estimator.classes_[said.astype(np.int64)]
         return labels, labels != y
-    sizes = sum(np.abs(rows[name].to_numpy(dtype=np.float64)) for name in program.inputs) + np.abs(y)
+    columns = [rows[name].to_numpy() for name in program.inputs]
+    if all(np.array_equal(column, np.rint(column)) for column in (*columns, y)):
+        return said, said != y
+    sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
     return said, np.abs(said.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes

@@ -165,3 +165,49 @@ def test_wrong_settings_and_tables_are_refused_in_a_sentence():
             NSRClassifier(**settings).fit(x, y)
     with pytest.raises(ValueError, match="one class: 'a'"):
         NSRClassifier().fit(x, ["a"] * 10)
+
+
+@pytest.mark.parametrize("kind", ["bool", "uint8", "uint32", "uint64", "int16", "float16", "float32", "longdouble"])
+def test_columns_of_every_type_are_asked_as_they_were_learned(kind):
+    x = np.random.default_rng(0).integers(0, 2 if kind == "bool" else 100, (150, 3)).astype(kind)
+    y = x[:, 0].astype(float) > x[:, 1].astype(float)
+    model = NSRClassifier(restarts=2, epochs=60, random_state=0, use="model").fit(x, y)
+    assert model.score(x, y) > 0.9
+    assert (model.set_params(use="auto").predict(x) == y).all()
+
+
+def test_whole_numbers_are_not_rounded():
+    rng = np.random.default_rng(0)
+    start = rng.integers(10**14, 2 * 10**14, 300)
+    x = pd.DataFrame({"s": start, "a": start + rng.integers(-5, 6, 300)})
+    model = NSRRegressor(**SHORT).fit(x, x.min(axis=1))
+    assert str(model.program_) in (
+        "where(a < s, a, s)",
+        "where(a <= s, a, s)",
+        "where(a > s, s, a)",
+        "where(a >= s, s, a)",
+    )
+
+
+def test_copies_of_a_row_are_no_evidence():
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(12, 4)), rng.permutation([0, 1] * 6)
+        model = NSRClassifier(**SHORT).fit(np.repeat(x, 50, 0), np.repeat(y, 50))
+        assert model.program_ is None
+        assert NSRClassifier(**SHORT).fit(x, y, sample_weight=[100.0] * 12).program_ is None
+
+
+def test_exceptions_that_follow_a_comparison_are_no_accident():
+    x = pd.DataFrame(np.random.default_rng(0).uniform(0, 100, (400, 3)), columns=["a", "b", "c"])
+    model = NSRRegressor(**SHORT).fit(x, np.where(x["a"] > 93, x["b"] * x["c"], 0.0))
+    assert model.program_ is None
+    assert "no accident" in model.evidence_.reason
+
+
+def test_too_few_rows_to_hold_any_out_are_said_to_be():
+    x = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1]})
+    model = NSRClassifier(**SHORT).fit(x, [0, 0, 1, 1])
+    assert model.program_ is None
+    assert model.evidence_.held_out is None
+    assert "too few rows to hold any out" in str(model.evidence_)

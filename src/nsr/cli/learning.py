@@ -54,10 +54,13 @@ def learn(
         Show no progress, and not what was seen.
     """
     from nsr import progress, workflows
-    from nsr.refusals import extra
+    from nsr.refusals import InputError, extra
 
     if emit is not None:
         workflows.check_target(emit)
+    for path in (save, html):
+        if path is not None and not path.parent.is_dir():
+            raise InputError(f"there is no folder {path.parent} to write {path.name} to")
     try:
         with progress.share("learning", quiet) as watch:
             learned = workflows.learn(
@@ -75,23 +78,21 @@ def learn(
     except KeyboardInterrupt:
         tell("interrupted; nothing was learned")
         return INTERRUPTED
-    if html is not None:
-        extra("reproduce", "nsr.report.learned").write_learned(html, learned)
-        tell(f"the page is {html}")
-    words = learned.words()
-    program = learned.estimator.program_
+    words, program = learned.words(), learned.estimator.program_
+    if program is None:
+        tell(words if save else f"{words}; --save FILE keeps it")
+    elif emit is None:
+        print(words)  # noqa: T201
+    else:
+        tell(words)
+        print(program.emit(emit))  # noqa: T201
     if save is not None:
         extra("learn", "nsr.saving").saved(learned.estimator, target).save(save)
         tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
-    if program is None:
-        tell(words if save else f"{words}; --save FILE keeps it")
-        return NO_RULE
-    if emit is None:
-        print(words)  # noqa: T201
-        return DONE
-    tell(words)
-    print(program.emit(emit))  # noqa: T201
-    return DONE
+    if html is not None:
+        extra("reproduce", "nsr.report.learned").write_learned(html, learned)
+        tell(f"the page is {html}")
+    return NO_RULE if program is None else DONE
 
 
 def apply(

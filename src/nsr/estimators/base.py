@@ -56,7 +56,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if self.use not in USES:
             raise ValueError(f"use must be one of {', '.join(USES)}, got {self.use!r}")
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
-        return torch.tensor(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return _numbers(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -69,7 +69,16 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _asked(self, X: Any) -> tuple[torch.Tensor, Program | None]:
         """Rows to answer, and the program where that is what answers."""
         check_is_fitted(self)
-        rows = torch.tensor(validate_data(self, X, dtype="numeric", reset=False))
+        rows = _numbers(validate_data(self, X, dtype="numeric", reset=False))
         if self.use == "program" and self.program_ is None:
             raise ValueError(f"there is no program to use: {self.evidence_.reason}")
         return rows, None if self.use == "model" else self.program_
+
+
+def _numbers(X: np.ndarray) -> torch.Tensor:
+    """Rows as a tensor: whole numbers and true and false as int64, others as the float they are, or as float64."""
+    if X.dtype.kind in "biu":
+        if X.dtype.kind == "u" and X.size and X.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"whole numbers must fit in int64, got {X.max()}")
+        return torch.tensor(X.astype(np.int64))
+    return torch.tensor(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))

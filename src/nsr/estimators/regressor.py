@@ -10,10 +10,11 @@ from sklearn.base import RegressorMixin
 from nsr.estimators.base import Learner
 from nsr.estimators.gated import Member, train
 from nsr.estimators.registers import starts
+from nsr.estimators.rules import LEFT_OVER, Rule, left_over
 from nsr.estimators.screen import Labelled, Screen
-from nsr.estimators.search import HELD_OUT, SCREENED, Evidence, search, share_of
+from nsr.estimators.search import HELD_OUT, SCREENED, Evidence, search, share_of, some_rows
 from nsr.estimators.sums import Sum, Targets, nearest_sum, rounding, sums
-from nsr.program.expressions import Expression, Where
+from nsr.program.expressions import Expression, Truth, Where
 from nsr.program.numbers import Numbers
 from nsr.program.program import Program
 
@@ -47,11 +48,15 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         held_out = targets.some(np.sort(shuffled[: max(1, int(len(targets) * HELD_OUT))]))
         tried = targets.some(np.sort(shuffled[-min(SCREENED, len(targets) - len(held_out)) :]))
         found = sums(tried, rng)
+        seen = targets.some(np.sort(shuffled[len(held_out) :]))
         begun = starts(Screen(_sides(tried, found)), self.restarts, rng)
-        self.members_ = tuple(train(targets, begun, found, self.epochs, rng, lambda done: self.watch(0.1 + 0.4 * done)))
+        self.members_ = tuple(train(seen, begun, found, self.epochs, rng, lambda done: self.watch(0.1 + 0.4 * done)))
         self.best_ = min(self.members_, key=lambda member: _error(member, targets))
         pieces, began = self._pieces(tried, found)
-        expression, self.evidence_ = self._judged(targets, held_out, pieces, began, rng)
+        expression, self.evidence_ = self._judged(targets, seen, pieces, began, rng)
+        if expression is not None:
+            held = _right(expression, pieces, held_out)
+            self.evidence_ = replace(self.evidence_, held_out=held, held_out_rows=len(held_out))
         self.program_ = None if expression is None else Program(expression, names)
         self.rule_ = None if self.program_ is None else str(self.program_)
         return self
@@ -68,7 +73,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         return best, Counter(began for own, began in learned if {each.weights for each in own} >= weights)
 
     def _judged(
-        self, targets: Targets, held_out: Targets, pieces: list[Sum], began: Counter[str], rng: np.random.Generator
+        self, targets: Targets, seen: Targets, pieces: list[Sum], began: Counter[str], rng: np.random.Generator
     ) -> tuple[Expression | None, Evidence]:
         """The function of some sums, and the evidence for it, or none and the reason."""
         names = targets.numbers.names
@@ -77,8 +82,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         evidence = Evidence(
             rows=len(targets),
             agreement=share,
-            held_out=float(held_out.weight[_given(held_out, pieces)].sum() / held_out.weight.sum()),
-            held_out_rows=len(held_out),
+            held_out=None,
+            held_out_rows=0,
             restarts=len(self.members_),
             agreed=began.total(),
             began=began,
@@ -90,9 +95,16 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             )
             return None, replace(evidence, reason=reason)
         pieces = _needed(targets, pieces)
+        constant = len(pieces) == 1 and not any(pieces[0].weights)
+        if share < 1 and (constant or _explained(targets, given)):
+            reason = (
+                f"no exact rule: sums give the target on {share_of(share)} of the rows, and the others are no "
+                "accident, since comparisons would explain some of them"
+            )
+            return None, replace(evidence, reason=reason)
         if len(pieces) == 1:
             return pieces[0].expression(names), evidence
-        rows = _sides(targets, pieces, only=True)
+        rows = _sides(seen, pieces, only=True)
         if len(np.unique(rows.classes)) < len(pieces):
             return None, replace(evidence, reason="no exact rule: which rows follow which sum cannot be told")
         gate = search(
@@ -104,10 +116,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             watch=lambda done: self.watch(0.5 + 0.5 * done),
         )
         whole = _whole(gate.rule.expression, pieces, names)
-        said = targets.numbers.of(Program(whole, names)).astype(np.float64)
-        used_weights = np.abs([piece.weights for piece in pieces]).sum(0)
-        right = np.abs(said - targets.y) <= rounding(targets, used_weights)
-        agreement = float(targets.weight[right].sum() / targets.weight.sum())
+        agreement = _right(whole, pieces, targets)
         return None if gate.evidence.reason else whole, replace(gate.evidence, rows=len(targets), agreement=agreement)
 
     def predict(self, X: Any) -> Any:
@@ -119,6 +128,20 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
 def _given(targets: Targets, pieces: list[Sum]) -> np.ndarray:
     """Which rows some sum gives."""
     return np.any([piece.holds(targets) for piece in pieces], axis=0) if pieces else np.zeros(len(targets), dtype=bool)
+
+
+def _right(expression: Expression, pieces: list[Sum], targets: Targets) -> float:
+    """The share of the rows of which a function of some sums is right, but for rounding."""
+    said = targets.numbers.of(Program(expression, targets.numbers.names)).astype(np.float64)
+    right = np.abs(said - targets.y) <= rounding(targets, np.abs([piece.weights for piece in pieces]).sum(0))
+    return float(targets.weight[right].sum() / targets.weight.sum())
+
+
+def _explained(targets: Targets, given: np.ndarray) -> bool:
+    """Whether a comparison tells which rows no sum gives: then they are no accident."""
+    some = targets.some(some_rows(targets, SCREENED))
+    rows = Labelled(some.numbers, (~given[some_rows(targets, SCREENED)]).astype(np.int64), some.weight, 2)
+    return left_over(Screen(rows), Rule(Truth(False), (), 0.0, 0.0)) > LEFT_OVER
 
 
 def _needed(targets: Targets, pieces: list[Sum]) -> list[Sum]:

@@ -45,13 +45,14 @@ class Labelled:
         """Equal rows of one class as one row with the sum of their weights, in an order of their own.
 
         What is learned then depends on neither the order of the rows nor on whether a row is there twice or weighs two.
+        All weights together are the number of distinct rows.
         """
         there = self.weight > 0
         keys = np.column_stack([self.numbers.x.numpy()[there], self.classes[there]])
         first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
         weight = np.bincount(place.ravel(), self.weight[there])
         rows = np.flatnonzero(there)[first]
-        weight = weight * max(1.0, len(rows) / weight.sum())  # weights that are shares count as rows do
+        weight = weight * len(rows) / weight.sum()  # a row that is there twice is no more evidence than once
         return Labelled(Numbers(self.numbers.x[rows], self.numbers.names), self.classes[rows], weight, self.kinds)
 
     def uncertainty(self, codes: np.ndarray) -> float:

@@ -1,7 +1,8 @@
 """The search for a rule: restarts are trained and read, and the best of what they say is chosen."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,8 +28,8 @@ class Evidence:
     """How many distinct rows there were."""
     agreement: float
     """The share of all rows of which the rule is right."""
-    held_out: float
-    """The share of the held-out rows of which a rule read without them is right."""
+    held_out: float | None
+    """The share of the held-out rows of which a rule read without them is right; None where none were held out."""
     held_out_rows: int
     restarts: int
     agreed: int
@@ -44,11 +45,15 @@ class Evidence:
 
     def __str__(self) -> str:
         lines = [f"right on {share_of(self.agreement)} of {self.rows:,} distinct rows"]
-        lines.append(f"read without {self.held_out_rows:,} of them, right on {share_of(self.held_out)} of these")
+        if self.held_out is None:
+            lines.append("too few rows to hold any out")
+        else:
+            lines.append(f"read without {self.held_out_rows:,} of them, right on {share_of(self.held_out)} of these")
         if self.reason is not None:
             return "\n".join([self.reason, *lines])
         kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
-        lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds})")
+        if self.agreed:
+            lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds})")
         lines += [f"nearest row to the border of {pair}: {margin:.3g} away" for pair, margin in self.margins.items()]
         if self.unseen:
             lines.append(f"no row shows {', '.join(self.unseen)}")
@@ -99,19 +104,20 @@ def search(
         for register, rule in zip(registers, rules, strict=True)
         if rule.expression == chosen.expression
     ]
+    kept = 1 - _wrong(chosen, held_out) / held_out.total if len(held_out) else None
     evidence = Evidence(
         rows=len(rows),
         agreement=1 - final.wrong / rows.total,
-        held_out=1 - _wrong(chosen, held_out) / held_out.total,
+        held_out=kept,
         held_out_rows=len(held_out),
         restarts=len(rules),
         agreed=len(agreeing),
         began=Counter(agreeing),
         margins=margins(rows, final),
         unseen=unseen(rows, final),
-        reason=_refusal(rows, screen, final, errors),
+        reason=_refusal(rows, screen, final, errors) or _failed(kept, len(held_out), errors),
     )
-    return Found(final, evidence, tuple(registers), _best(registers, held_out))
+    return Found(final, evidence, tuple(registers), _best(registers, held_out if len(held_out) else rows))
 
 
 def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str | None:
@@ -132,15 +138,19 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
     return None
 
 
+def _failed(held_out: float | None, rows: int, errors: float) -> str | None:
+    """Why held-out rows speak against a rule; None where they do not."""
+    if held_out is None or 1 - held_out <= errors + 2 * math.sqrt((errors + 1 / rows) / rows):
+        return None
+    return f"no rule: read without some of the rows, it is right on {share_of(held_out)} of these only"
+
+
 def halves(rows: Labelled, rng: np.random.Generator) -> tuple[Labelled, Labelled]:
     """Rows to learn from and rows to judge by, with as many of each class as there should be."""
     out = np.zeros(len(rows), dtype=bool)
     for kind in range(rows.kinds):
         own = rng.permutation(np.flatnonzero(rows.classes == kind))
         out[own[: int(len(own) * HELD_OUT)]] = True
-    if not out.any():
-        out[:] = True  # too few rows to hold any out: all are judged by
-        return rows, rows
     return rows.some(np.flatnonzero(~out)), rows.some(np.flatnonzero(out))
 
 
@@ -149,7 +159,7 @@ def some(rows: Labelled, most: int, rng: np.random.Generator) -> Labelled:
     return rows if len(rows) <= most else rows.some(np.sort(rng.permutation(len(rows))[:most]))
 
 
-def some_rows(rows: Labelled, most: int) -> np.ndarray:
+def some_rows(rows: Sized, most: int) -> np.ndarray:
     """Rows spread evenly over the table."""
     return np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))
 

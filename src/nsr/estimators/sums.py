@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -24,6 +25,8 @@ TRIED = 200
 """On so many rows a sum is first tried."""
 PLENTY = 0.4
 """Where a sum gives this share of the rows, longer ones are not looked for."""
+EXACT = 2**50
+"""Whole numbers below this are added up exactly."""
 AT_ONCE = 4_000_000
 """How many numbers are looked at together."""
 
@@ -46,6 +49,16 @@ class Targets:
         """The rows as floats."""
         return np.asarray(self.numbers.x.double().numpy())
 
+    @cached_property
+    def whole_columns(self) -> np.ndarray:
+        """Which columns hold whole numbers alone, of which float64 forms sums exactly."""
+        return np.asarray((self.x == np.rint(self.x)).all(0) & (np.abs(self.x).max(0) < EXACT))
+
+    @cached_property
+    def whole_target(self) -> bool:
+        """Whether all targets are whole."""
+        return bool((self.y == np.rint(self.y)).all() and np.abs(self.y).max() < EXACT)
+
     def some(self, rows: np.ndarray) -> "Targets":
         """Some of the rows."""
         numbers = Numbers(self.numbers.x[rows], self.numbers.names)
@@ -58,7 +71,7 @@ class Targets:
         first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
         weight = np.bincount(place.ravel(), self.weight[there])
         kept = self.some(np.flatnonzero(there)[first])
-        return replace(kept, weight=weight * max(1.0, len(first) / weight.sum()))
+        return replace(kept, weight=weight * len(first) / weight.sum())
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,9 @@ class Sum:
 
 
 def rounding(targets: Targets, weights: np.ndarray) -> np.ndarray:
-    """How far a sum may be from the target by rounding alone."""
+    """How far a sum may be from the target by rounding alone: not at all where all numbers are whole."""
+    if targets.whole_target and targets.whole_columns[np.asarray(weights) != 0].all():
+        return np.zeros(len(targets))
     sizes = np.abs(targets.x) @ np.abs(weights).astype(np.float64) + np.abs(targets.y)
     return np.asarray(16 * targets.resolution * sizes)
 
@@ -138,6 +153,8 @@ def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
         for weights in _chunks(columns, count, AT_ONCE // len(tried)):
             rest = tried.y - weights @ tried.x.T
             slack = 16 * tried.resolution * (np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y))
+            if tried.whole_target:
+                slack[~(weights[:, ~tried.whole_columns] != 0).any(1)] = 0
             covered = _covered(rest, slack, tried.weight)
             at = int(covered.argmax())
             if best is None or covered[at] > best[0] * 1.05 + 1:

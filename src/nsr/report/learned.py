@@ -39,7 +39,7 @@ def write_learned(path: Path, learned: Learned) -> None:
         score=_score(learned),
         evidence=evidence,
         agreement=share_of(evidence.agreement),
-        held_out=share_of(evidence.held_out) if evidence.held_out_rows else None,
+        held_out=None if evidence.held_out is None else share_of(evidence.held_out),
         began=[f"{count} {BEGAN.get(kind, kind)}" for kind, count in evidence.began.items()],
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
