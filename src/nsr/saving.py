@@ -170,8 +170,8 @@ def _model(whole: Mapping[str, Any], columns: int) -> Register | Member:
 
 
 def _filled(net: Any, state: Mapping[str, Any]) -> Any:
-    tensors = {name: torch.tensor(own, dtype=torch.float32) for name, own in state.items()}
+    tensors = {name: torch.tensor(own, dtype=torch.float64) for name, own in state.items()}
     if not all(own.isfinite().all() for own in tensors.values()):
         raise ValueError("its weights must be finite")
-    net.load_state_dict(tensors)
+    net.double().load_state_dict(tensors)
     return net

@@ -48,4 +48,4 @@ def test_weights_count_as_rows():
     data = Targets(
         Numbers(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0])
     )
-    assert data.distinct().weight.tolist() == [2.0]
+    assert data.distinct().weight.tolist() == [1.0]

@@ -57,7 +57,7 @@ class Scaling:
 
     def columns(self, x: Tensor) -> Tensor:
         """The columns as the arms see them."""
-        return (REACH * (x.double() - torch.from_numpy(self.middle)) / torch.from_numpy(self.spread)).float()
+        return REACH * (x.double() - torch.from_numpy(self.middle)) / torch.from_numpy(self.spread)
 
     def weights(self, arms: NAU) -> np.ndarray:
         """(arms, columns): the weights of the columns as they are."""
@@ -117,5 +117,6 @@ def train(
         members.append(Rows(torch.cat([restart.measured(x), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)
     fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
+    ensemble = ensemble.to(torch.float64)
     trained = [ensemble.member(at) for at in range(len(nets))]
     return [Member(restart, scaling, net) for restart, net in zip(restarts, trained, strict=True)]  # type: ignore[arg-type]

@@ -47,7 +47,7 @@ class Restart:
     def measured(self, x: Tensor) -> Tensor:
         """(rows, choices): each difference from its value, in its unit."""
         away = [_away(x, probe) / unit for probe, unit in zip(self.probes, self.units, strict=True)]
-        return torch.stack(away, -1).clamp(-FAR, FAR).float()
+        return torch.stack(away, -1).clamp(-FAR, FAR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +114,7 @@ def train(
             members.append(_balanced(x, rows, kind))
     ensemble = Ensemble.of(nets)
     fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
+    ensemble = ensemble.to(torch.float64)  # trained in float32, they are asked in float64
     trained: list[Any] = [ensemble.member(at) for at in range(len(nets))]
     own = len(targets)
     return [Register(restart, tuple(trained[at * own : (at + 1) * own])) for at, restart in enumerate(restarts)]

@@ -128,14 +128,18 @@ def _votes(rows: Labelled, probes: Sequence[Probe]) -> np.ndarray:
 
 def _contradicted(rows: Labelled, probes: Sequence[Probe]) -> float:
     """The weight of the rows of which no function of these signs can tell the class."""
-    votes = _votes(rows, probes)
-    return float(votes.sum() - votes.max(1).sum())
+    return _outvoted(_votes(rows, probes))
+
+
+def _outvoted(votes: np.ndarray) -> float:
+    """The weight of the rows that are not of the class of most in their pattern, short of rounding."""
+    return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
 
 
 def _table(rows: Labelled, probes: Sequence[Probe]) -> dict[Pattern, int]:
     """The class of every pattern that rows decide."""
     votes = _votes(rows, probes)
-    wrong = (votes.sum() - votes.max(1).sum()) / rows.total
+    wrong = _outvoted(votes) / rows.total
     a_row = math.inf if wrong == 0 else math.log((1 - wrong) / wrong)
     ahead = np.sort(votes, axis=1)[:, -1] - np.sort(votes, axis=1)[:, -2]
     decided = (ahead > 0) & (np.where(ahead > 0, ahead, 1) * a_row >= DECISIVE)
@@ -169,8 +173,8 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
     votes = _votes(rows, [probes[at], *probes[:at], *probes[at + 1 :]])
     below, same, above = votes.reshape(3, -1, rows.kinds)
     sides = (below + same, above), (below, same + above)  # what is equal goes with what is below, or above
-    spoiled = [sum(part.sum() - part.max(1).sum() for part in parts) for parts in sides]
-    contradicted = votes.sum() - votes.max(1).sum()
+    spoiled = [sum(map(_outvoted, parts)) for parts in sides]
+    contradicted = _outvoted(votes)
     slack = WOBBLE if contradicted > 0 else 0.0
     if min(spoiled) > contradicted + slack:
         return probe  # what is equal is a case of its own
@@ -181,7 +185,7 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
     if_low, if_high = (np.bincount(place, rows.weight * (part != rows.classes), len(values)) for part in (low, high))
     wrong = np.concatenate([[0], if_low.cumsum()]) + np.concatenate([if_high[::-1].cumsum()[::-1], [0]])
     cut = int(wrong.argmin())  # so many of the values are below
-    fine = wrong <= wrong[cut] + slack
+    fine = wrong <= wrong[cut] + slack + 1e-6  # short of rounding
     first, last = cut, cut
     while first > 1 and fine[first - 1]:
         first -= 1

@@ -118,7 +118,7 @@ def rational_of(value: float) -> Fraction:
 
 def _unit(x: Tensor) -> Fraction | None:
     """A power of ten of which all numbers are whole multiples, as they print; None where there is none."""
-    if not x.is_floating_point():
+    if not x.is_floating_point() or not x.numel():
         return Fraction(1)
     for digits in range(DECIMALS + 1):
         scaled = (x.double() * 10**digits).round()
