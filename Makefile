@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup reproduce test programs faults lint bench battery
+.PHONY: setup reproduce test coverage programs faults lint bench battery
 
 setup: .venv/ready
 
@@ -15,6 +15,9 @@ reproduce: setup
 	$(BIN)/nsr reproduce
 
 test: setup lint
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
+coverage: setup
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term
 
 programs: setup
