@@ -59,9 +59,10 @@ class Store:
 
     def _open(self) -> None:
         connection = self._connection
+        # In this order: what another process makes meanwhile is there whole, tables and marks, or not at all.
+        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         schema = connection.execute("PRAGMA user_version").fetchone()[0]
-        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         if not empty and application != APPLICATION:
             raise InputError(f"{self.path} is a database of another program; choose another folder with --out")
         if schema > SCHEMA:
