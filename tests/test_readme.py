@@ -19,7 +19,9 @@ def codes(page: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("page", "at"), [(README, 0), (PROGRAMS, 0), (PROGRAMS, 1), (LEARN, 0)], ids=lambda each: str(each)[-11:]
+    ("page", "at"),
+    [(README, 0), (PROGRAMS, 0), (PROGRAMS, 1), (LEARN, 0), (LEARN, 1)],
+    ids=lambda each: str(each)[-11:],
 )
 def test_code_prints_what_the_page_says(page, at):
     code, printed = codes(page)[at]

@@ -54,9 +54,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         self.best_ = min(self.members_, key=lambda member: _error(member, targets))
         pieces, began = self._pieces(tried, found)
         expression, self.evidence_ = self._judged(targets, seen, pieces, began, rng)
-        if expression is not None:
-            held = _right(expression, pieces, held_out)
-            self.evidence_ = replace(self.evidence_, held_out=held, held_out_rows=len(held_out))
+        kept = _given(held_out, pieces) if expression is None else _right(expression, pieces, held_out)
+        self.evidence_ = replace(self.evidence_, held_out=_share(held_out, kept), held_out_rows=len(held_out))
         self.program_ = None if expression is None else Program(expression, names)
         self.rule_ = None if self.program_ is None else str(self.program_)
         return self
@@ -78,7 +77,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         """The function of some sums, and the evidence for it, or none and the reason."""
         names = targets.numbers.names
         given = _given(targets, pieces)
-        share = float(targets.weight[given].sum() / targets.weight.sum())
+        share = _share(targets, given)
         evidence = Evidence(
             rows=len(targets),
             agreement=share,
@@ -116,7 +115,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             watch=lambda done: self.watch(0.5 + 0.5 * done),
         )
         whole = _whole(gate.rule.expression, pieces, names)
-        agreement = _right(whole, pieces, targets)
+        agreement = _share(targets, _right(whole, pieces, targets))
         return None if gate.evidence.reason else whole, replace(gate.evidence, rows=len(targets), agreement=agreement)
 
     def predict(self, X: Any) -> Any:
@@ -130,18 +129,21 @@ def _given(targets: Targets, pieces: list[Sum]) -> np.ndarray:
     return np.any([piece.holds(targets) for piece in pieces], axis=0) if pieces else np.zeros(len(targets), dtype=bool)
 
 
-def _right(expression: Expression, pieces: list[Sum], targets: Targets) -> float:
-    """The share of the rows of which a function of some sums is right, but for rounding."""
+def _share(targets: Targets, rows: np.ndarray) -> float:
+    """The share of some rows, by weight."""
+    return float(targets.weight[rows].sum() / targets.weight.sum())
+
+
+def _right(expression: Expression, pieces: list[Sum], targets: Targets) -> np.ndarray:
+    """Of which rows a function of some sums is right, but for rounding."""
     said = targets.numbers.of(Program(expression, targets.numbers.names)).astype(np.float64)
-    right = np.abs(said - targets.y) <= rounding(targets, np.abs([piece.weights for piece in pieces]).sum(0))
-    return float(targets.weight[right].sum() / targets.weight.sum())
+    return np.asarray(np.abs(said - targets.y) <= rounding(targets, np.abs([piece.weights for piece in pieces]).sum(0)))
 
 
 def _explained(targets: Targets, given: np.ndarray) -> bool:
     """Whether a comparison tells which rows no sum gives: then they are no accident."""
-    some = targets.some(some_rows(targets, SCREENED))
-    rows = Labelled(some.numbers, (~given[some_rows(targets, SCREENED)]).astype(np.int64), some.weight, 2)
-    return left_over(Screen(rows), Rule(Truth(False), (), 0.0, 0.0)) > LEFT_OVER
+    rows = Labelled(targets.numbers, (~given).astype(np.int64), targets.weight, 2)
+    return left_over(Screen(rows.some(some_rows(rows, SCREENED))), Rule(Truth(False), (), 0.0, 0.0)) > LEFT_OVER
 
 
 def _needed(targets: Targets, pieces: list[Sum]) -> list[Sum]:

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nsr.estimators.screen import DEPTH, Labelled, Screen, times_log
+from nsr.estimators.screen import DEPTH, Labelled, Screen
 from nsr.program.constants import simplest
 from nsr.program.expressions import Compare, Constant, Expression, Truth, Where
 from nsr.program.minimisation import Pattern, smallest_formula
 from nsr.program.numbers import Probe
 from nsr.program.program import Program
+from nsr.program.splits import times_log
 
 DECISIVE = 4.0
 """Nats that the rows of a case must speak for one class where labels may be wrong; else the case is left open."""

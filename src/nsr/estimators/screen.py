@@ -1,12 +1,13 @@
 """The screen of a table: which pairs of columns, compared at which value, tell its classes apart at all."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from nsr.program.numbers import Numbers, Probe
+from nsr.program.splits import nats_left, times_log
 
 DEPTH = 4
 """How many comparisons a chain has at most."""
@@ -45,21 +46,28 @@ class Labelled:
         """Equal rows of one class as one row with the sum of their weights, in an order of their own.
 
         What is learned then depends on neither the order of the rows nor on whether a row is there twice or weighs two.
-        All weights together are the number of distinct rows.
         """
-        there = self.weight > 0
-        keys = np.column_stack([self.numbers.x.numpy()[there], self.classes[there]])
-        first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
-        weight = np.bincount(place.ravel(), self.weight[there])
-        rows = np.flatnonzero(there)[first]
-        weight = weight * len(rows) / weight.sum()  # a row that is there twice is no more evidence than once
-        return Labelled(Numbers(self.numbers.x[rows], self.numbers.names), self.classes[rows], weight, self.kinds)
+        rows, weight = distinct(self.numbers, self.classes, self.weight)
+        return replace(self.some(rows), weight=weight)
 
     def uncertainty(self, codes: np.ndarray) -> float:
         """Nats that are left to be told of the classes once the group of each row is known."""
         cells = np.bincount(codes * self.kinds + self.classes, self.weight, (codes.max() + 1) * self.kinds)
         counts = cells.reshape(-1, self.kinds)
         return float(times_log(counts.sum(1)).sum() - times_log(counts).sum())
+
+
+def distinct(numbers: Numbers, y: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The first of the rows that are equal in all columns and in ``y``, in an order of their own, with their weight.
+
+    Rows without weight are left out. All weights together are the number of distinct rows: a row that is there twice is
+    no more evidence than once.
+    """
+    there = np.flatnonzero(weight > 0)
+    keys = np.column_stack([numbers.x.numpy()[there], y[there]])
+    first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
+    sums = np.bincount(place.ravel(), weight[there])
+    return there[first], sums * len(first) / sums.sum()
 
 
 @dataclass(frozen=True)
@@ -127,29 +135,13 @@ class Screen:
     def _best(self, pair: tuple[int, int], groups: np.ndarray, out: Sequence[object]) -> tuple[float, np.generic]:
         """What is left after the best split of a pair: below a value, at it, above it."""
         values, column = self._sorted[pair]
-        count, width = int(groups.max()) + 1, len(values)
-        cells = groups * width + column
-        left = np.zeros(width)
-        whole: list[np.ndarray] = [np.zeros((count, width))] * 3
-        for kind in range(self.rows.kinds):
-            own = self.rows.classes == kind
-            at = np.bincount(cells[own], self.rows.weight[own], count * width).reshape(count, width)
-            up_to = at.cumsum(1)
-            parts = [up_to - at, at, up_to[:, -1:] - up_to]
-            left -= times_log(np.stack(parts)).sum((0, 1))
-            whole = [total + part for total, part in zip(whole, parts, strict=True)]
-        left += times_log(np.stack(whole)).sum((0, 1))
+        left = nats_left(column, len(values), groups, self.rows.classes, self.rows.weight, self.rows.kinds)
         if out:
             left[[self.rows.numbers.value(value) in out for value in values]] = np.inf
-        left = np.where(np.isfinite(values), np.maximum(left, 0).round(9), np.inf)
+        left = np.where(np.isfinite(values), left, np.inf)
         best = np.flatnonzero(left == left.min())
         middle = int(best[len(best) // 2])
         return float(left[middle]), values[middle]
-
-
-def times_log(counts: np.ndarray) -> np.ndarray:
-    """x log x, and 0 at 0."""
-    return np.asarray(counts * np.log(np.where(counts > 0, counts, 1)))
 
 
 def worth_a_look(rows: Labelled) -> list[tuple[int, int]]:

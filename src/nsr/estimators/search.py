@@ -85,7 +85,7 @@ def search(
     told which share of the search is done.
     """
     seen, held_out = halves(rows, rng)
-    screen = Screen(some(seen, SCREENED, rng))
+    screen = Screen(seen.some(some_rows(seen, SCREENED)))
     begun = starts(screen, restarts, rng)
     registers = train(seen, begun, epochs, rng, lambda done: watch(0.1 + 0.5 * done))
     rules = []
@@ -152,11 +152,6 @@ def halves(rows: Labelled, rng: np.random.Generator) -> tuple[Labelled, Labelled
         own = rng.permutation(np.flatnonzero(rows.classes == kind))
         out[own[: int(len(own) * HELD_OUT)]] = True
     return rows.some(np.flatnonzero(~out)), rows.some(np.flatnonzero(out))
-
-
-def some(rows: Labelled, most: int, rng: np.random.Generator) -> Labelled:
-    """The rows, or so many of them."""
-    return rows if len(rows) <= most else rows.some(np.sort(rng.permutation(len(rows))[:most]))
 
 
 def some_rows(rows: Sized, most: int) -> np.ndarray:

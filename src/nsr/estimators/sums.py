@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nsr.estimators.screen import distinct
 from nsr.program.arms import sum_of
 from nsr.program.constants import simplest
 from nsr.program.expressions import Expression
@@ -66,12 +67,8 @@ class Targets:
 
     def distinct(self) -> "Targets":
         """Equal rows with equal targets as one with the sum of their weights, in an order of their own."""
-        there = self.weight > 0
-        keys = np.column_stack([self.numbers.x.numpy()[there], self.y[there]])
-        first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
-        weight = np.bincount(place.ravel(), self.weight[there])
-        kept = self.some(np.flatnonzero(there)[first])
-        return replace(kept, weight=weight * len(first) / weight.sum())
+        rows, weight = distinct(self.numbers, self.y, self.weight)
+        return replace(self.some(rows), weight=weight)
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from nsr.program.constants import simplest
 from nsr.program.expressions import And, Compare, Expression, Or
 from nsr.program.minimisation import smallest_formula
 from nsr.program.numbers import Numbers, Probe, rational_of
+from nsr.program.splits import nats_left
 
 MOST_COMPARISONS = 4
 """A formula of more comparisons than this is not looked for."""
@@ -141,26 +142,11 @@ def _best_split(
     """
     values, column = np.unique(difference, return_inverse=True)
     groups = np.unique(codes, return_inverse=True)[1]
-    shape = int(groups.max()) + 1, len(values)
-    cells = groups * len(values) + column
-    left = np.zeros(len(values))
-    counts = [np.bincount(cells, weights, minlength=shape[0] * shape[1]).reshape(shape) for weights in (None, answers)]
-    sums = [count.cumsum(1) for count in counts]
-    parts = [
-        [total - count for total, count in zip(sums, counts, strict=True)],
-        counts,
-        [total[:, -1:] - total for total in sums],
-    ]
-    for rows, true in parts:
-        left += (_times_log(rows) - _times_log(true) - _times_log(rows - true)).sum(0)
+    left = nats_left(column, len(values), groups, answers.astype(np.int64), np.ones(len(answers)), 2)
     out = np.isin(values, np.array(list(taken), dtype=values.dtype)) | ~np.isfinite(values)
-    left = np.where(out, np.inf, np.maximum(left, 0).round(9))
+    left = np.where(out, np.inf, left)
     best = int(left.argmin())
     return float(left[best]), values[best]
-
-
-def _times_log(count: np.ndarray) -> np.ndarray:
-    return np.asarray(count * np.log(np.maximum(count, 1)))
 
 
 def _codes(signs: np.ndarray) -> np.ndarray:
