@@ -90,6 +90,20 @@ def test_a_saved_model_says_what_it_said(tmp_path):
     assert again(x) == pytest.approx(model.predict(x), abs=1e-12)
 
 
+def test_a_file_that_names_too_few_classes_is_said_to(rule, tmp_path):
+    whole = json.loads(rule.read_text()) | {"classes": ["no"]}
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(whole))
+    with pytest.raises(InputError, match="the rule says class 1, counted from 0, and its file names 1"):
+        list(workflows.apply(path, EXAMPLES / "new_orders.csv"))
+
+
+def test_columns_that_are_rounded_are_told_of(tmp_path, capsys):
+    path = table(tmp_path / "t.csv", id=lambda own, _: np.arange(120) + 2**60, y=lambda own, _: own["a"] > own["b"])
+    assert run("learn", path, "--target", "y", *FEW) == 0
+    assert "column 'id' has whole numbers beyond 2^53 and is rounded" in capsys.readouterr().err
+
+
 def test_numbers_are_told_from_classes(tmp_path):
     path = table(tmp_path / "t.csv", larger=lambda own, _: np.maximum(own["a"], own["b"]))
     learned = workflows.learn(path, "larger", restarts=2)

@@ -4,7 +4,7 @@ from rich.console import Console
 
 from nsr.experiments import EXPERIMENTS
 from nsr.experiments.spec import PROFILES
-from nsr.progress import Bars, Lines, Quiet, choose
+from nsr.progress import Bars, Lines, Quiet, Shares, choose, share
 from nsr.sweep.plan import Record, plan
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
@@ -70,3 +70,24 @@ def test_what_is_chosen(monkeypatch):
     assert type(choose(quiet=False)) is Lines
     monkeypatch.setattr(Console, "is_terminal", True)
     assert type(choose(quiet=False)) is Bars
+
+
+def test_shares_are_lines_with_the_time_left_where_there_is_no_terminal():
+    stream = io.StringIO()
+    shares = Shares(Console(file=stream), every=0.0)
+    for what, done in (("reading", 0.5), ("reading", 1.0), ("learning", 0.0), ("learning", 0.25)):
+        shares(what, done)
+    lines = stream.getvalue().splitlines()
+    assert [line.split(",")[0] for line in lines] == ["nsr: reading: 50%", "nsr: learning: 25%"]
+    assert all(line.endswith(" s left") for line in lines)
+
+
+def test_shares_are_bars_on_a_terminal_and_nothing_when_quiet(monkeypatch, capsys):
+    monkeypatch.setattr(Console, "is_terminal", True)
+    with share(quiet=False) as show:
+        show("reading", 1.0)
+        show("learning", 0.5)
+    assert "learning" in capsys.readouterr().err
+    with share(quiet=True) as show:
+        show("reading", 0.5)
+    assert capsys.readouterr().err == ""

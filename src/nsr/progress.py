@@ -115,16 +115,41 @@ def choose(quiet: bool) -> Quiet:
 
 
 @contextmanager
-def share(what: str, quiet: bool) -> Iterator[Callable[[float], None]]:
-    """Show which share of something is done, as it is told; on a terminal a bar with the time left."""
+def share(quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    """Show what is being done, and which share of it is: bars on a terminal, elsewhere a line every few seconds."""
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield lambda _: None
+        yield (lambda *_: None) if quiet else Shares(console)
         return
     columns = TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("left")
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
-        task = progress.add_task(what, total=1.0)
-        yield lambda done: progress.update(task, completed=done)
+        tasks: dict[str, TaskID] = {}
+
+        def show(what: str, done: float) -> None:
+            if what not in tasks:
+                tasks[what] = progress.add_task(what, total=1.0)
+            progress.update(tasks[what], completed=done)
+
+        yield show
+
+
+class Shares:
+    """A line at most every ``every`` seconds, for logs: what is being done, how far it is, the time left."""
+
+    def __init__(self, console: Console, every: float = 5.0) -> None:
+        self.console, self.every = console, every
+        self.what, self.began, self.last = "", 0.0, time.monotonic()
+
+    def __call__(self, what: str, done: float) -> None:
+        """Say how far it is, unless a line was written just now."""
+        now = time.monotonic()
+        if what != self.what:
+            self.what, self.began = what, now
+        if now - self.last < self.every or not 0 < done < 1:
+            return
+        self.last = now
+        left = (now - self.began) * (1 - done) / done
+        self.console.print(f"nsr: {what}: {done:.0%}, about {left:.0f} s left", highlight=False, soft_wrap=True)
 
 
 def model_epochs(records: list[Record]) -> int:

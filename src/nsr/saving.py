@@ -50,7 +50,14 @@ class Saved(ABC):
     def __call__(self, table: Any) -> np.ndarray:
         """What it says of the rows of a table."""
         said = self.answers(table)
-        return said if self.classes is None else np.array(self.classes, dtype=object)[said.astype(np.int64)]
+        if self.classes is None:
+            return said
+        places = said.astype(np.int64)
+        if len(places) and not 0 <= places.min() <= places.max() < len(self.classes):
+            raise InputError(
+                f"the rule says class {places.max()}, counted from 0, and its file names {len(self.classes)}"
+            )
+        return np.array(self.classes, dtype=object)[places]
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""

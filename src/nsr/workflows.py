@@ -2,10 +2,12 @@
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -185,7 +187,7 @@ def learn(
     seed: int = 0,
     drop_missing: bool = False,
     tell: Callable[[str], None] = lambda _: None,
-    watch: Callable[[float], None] = lambda _: None,
+    watch: Callable[[str, float], None] = lambda *_: None,
 ) -> "Learned":
     """Look for the exact rule by which a column of a table follows from the others.
 
@@ -199,7 +201,7 @@ def learn(
         seed: Fixes everything that is drawn.
         drop_missing: Leave out rows in which a value is missing, instead of refusing them.
         tell: Told what was seen.
-        watch: Told which share of the search is done.
+        watch: Told what is being done, and which share of it is.
     """
     tables = extra("learn", "nsr.tables")
     learning = extra("learn", "nsr.learning")
@@ -208,7 +210,7 @@ def learn(
     if not 0 <= errors < 0.5:
         raise InputError(f"errors must be a share from 0 to below 0.5, got {errors}")
     began = time.perf_counter()
-    table = tables.read(path, seed=seed)
+    table = tables.read(path, seed=seed, watch=partial(watch, "reading"))
     some = tables.prepare(table, target, drop_missing=drop_missing, only=columns)
     sampled = "" if table.complete else f", of which a sample of {len(some.features):,} is learned from"
     tell(f"{path.name}: {table.rows:,} rows{sampled}, {len(some.features.columns)} columns to learn {target!r} from")
@@ -217,12 +219,17 @@ def learn(
     for name, reason in some.left_out:
         tell(f"column {name!r} is left out: {reason}")
     settings = {"errors": errors, "restarts": restarts, "random_state": seed}
-    estimator = learning.fitted(some.features, some.target, kind, settings, watch)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        estimator = learning.fitted(some.features, some.target, kind, settings, partial(watch, "learning"))
+    for message in dict.fromkeys(str(each.message) for each in warned):
+        tell(message)
     program, verified = estimator.program_, None
     contradicting: list[tuple[int, object]] = []
     if program is not None:
         verified = 0, 0
-        for part in tables.chunks(table, program.inputs, target=target, drop_missing=drop_missing):
+        told = partial(watch, "verifying")
+        for part in tables.chunks(table, program.inputs, target=target, drop_missing=drop_missing, watch=told):
             said, wrong = learning.contradicted(estimator, part, target)
             verified = verified[0] + len(part), verified[1] + int(wrong.sum())
             room = SHOWN - len(contradicting)

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -55,7 +56,7 @@ def test_a_rule_in_a_table_with_its_evidence(fitted, orders):
     assert evidence.agreed == sum(evidence.began.values()) >= 1
     assert evidence.began["screen"] == 1
     assert sorted(evidence.margins.values())[1] == 1.0
-    assert str(evidence).startswith("right on 100 % of 400 distinct rows\nread without 79 of them, right on 100 %")
+    assert str(evidence).startswith("right on 100 % of the rows, of which 400 are distinct\nread without 79 of them, ")
     assert "from a screen of the data" in str(evidence)
     assert (fitted.predict(orders.drop(columns="shipped")) == orders["shipped"]).all()
     assert len(fitted.members_) == 2
@@ -211,3 +212,15 @@ def test_too_few_rows_to_hold_any_out_are_said_to_be():
     assert model.program_ is None
     assert model.evidence_.held_out is None
     assert "too few rows to hold any out" in str(model.evidence_)
+
+
+def test_columns_of_one_name_are_refused():
+    x = pd.DataFrame(np.arange(20.0).reshape(10, 2), columns=["a", "a"])
+    with pytest.raises(ValueError, match="columns must have names of their own, got 'a' 2 times"):
+        NSRClassifier(**SHORT).fit(x, [0, 1] * 5)
+
+
+def test_whole_numbers_that_floats_do_not_hold_are_warned_of():
+    x = pd.DataFrame({"id": np.arange(20) + 2**60, "b": np.arange(20) / 8})
+    with pytest.warns(DataConversionWarning, match=r"column 'id' has whole numbers beyond 2\^53 and is rounded"):
+        NSRClassifier(**SHORT).fit(x, [0, 1] * 10)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from nsr.estimators.rules import left_over, margins, nats_to_tell, read, said, unseen
+from nsr.estimators.rules import BY_CHANCE, chance_of_nearness, left_over, margins, nats_to_tell, read, said, unseen
 from nsr.estimators.screen import Labelled, Screen, comparable
 from nsr.program.numbers import Numbers, Probe
 
@@ -82,6 +82,18 @@ def test_what_only_comes_near_a_rule_leaves_something_over():
     assert left_over(screen, rule) > 5
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_contradict_by_chance_lie_anywhere_and_those_of_a_product_along_the_borders(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 20, (350, 2)).round(2)
+    flipped = (x[:, 0] > 5) & (x[:, 1] > 5) ^ (rng.random(350) < 0.05)
+    screen, rule = rule_of(labelled(x, flipped))
+    assert chance_of_nearness(screen.rows, rule) > BY_CHANCE
+    screen, rule = rule_of(labelled(x, x[:, 0] * x[:, 1] > 75))
+    assert rule.wrong > 0
+    assert chance_of_nearness(screen.rows, rule) < BY_CHANCE
+
+
 def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
     x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
     x = x[x[:, 0] != 37.5]
@@ -101,6 +113,39 @@ def test_columns_of_other_sizes_are_not_compared():
     pairs = list(comparable(labelled(x, x[:, 0] > 0).numbers))
     assert pairs == [(0, 3), (1, 3), (2, 3)]
     assert (0, 1) in list(comparable(labelled(numbers(columns=2), np.zeros(300)).numbers))
+
+
+@pytest.mark.parametrize("other", ["narrow", "mostly zero"])
+def test_columns_that_overlap_are_compared_whatever_their_spread(other):
+    rng = np.random.default_rng(0)
+    if other == "narrow":
+        x = np.column_stack([rng.uniform(0, 100, 500), rng.uniform(50, 50.4, 500)])
+        x[:20, 0] = rng.uniform(50, 50.4, 20)
+    else:
+        x = np.column_stack([rng.uniform(0, 100, 500), np.where(rng.random(500) < 0.96, 0, rng.uniform(0, 100, 500))])
+    _, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
+    assert str(rule.expression) == "a > b"
+    assert rule.wrong == 0
+
+
+def test_decimals_are_exact_also_beside_columns_of_floats():
+    rng = np.random.default_rng(0)
+    rows = Numbers(torch.tensor([[2.9, 2.6, 1 / 3], [0.1, 7.25, math.pi]], dtype=torch.float64), NAMES[:3])
+    assert rows.unit(0, 1) == Fraction(1, 100)
+    assert rows.signs(Probe(0, 1, Fraction("0.3"))).tolist() == [0, -1]
+    assert rows.unit(0, 2) is None
+    cents = rng.integers(100, 900, (600, 2))
+    cents[:60, 1] = cents[:60, 0] - 30
+    x = np.column_stack([cents / 100, rng.normal(size=600)])
+    _, rule = rule_of(labelled(x, cents[:, 0] > cents[:, 1] + 30))
+    assert rule.wrong == 0  # although floats round b + 0.3
+    assert len(rule.probes) == 1
+    assert Fraction("0.3") < rule.probes[0].at < Fraction("0.31")
+
+
+def test_differences_that_int64_cannot_hold_do_not_wrap():
+    rows = Numbers(torch.tensor([[2**62, -(2**62)], [1, 2], [-(2**62), 2**62]]), NAMES[:2])
+    assert rows.signs(Probe(0, 1, Fraction(0))).tolist() == [1, -1, -1]
 
 
 def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():

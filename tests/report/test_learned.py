@@ -105,7 +105,7 @@ def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, ever
     for words in (
         "<dd>1,005; 5 dropped because a value is missing</dd>",
         "a sample of 120 rows",
-        "right on 99.17 % of 120 distinct rows",
+        "right on 99.17 % of the rows, of which 120 are distinct",
         "<code>a and b + 4</code>: 1 apart",
         "1 contradicts it",
         "<code>true</code> stands for yes, <code>false</code> stands for no.",

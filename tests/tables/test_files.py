@@ -112,6 +112,7 @@ def test_cells_of_parquet(tmp_path):
     table = {
         "int": pa.array([big, None]),
         "float": pa.array([0.5, float("nan")]),
+        "short": pa.array([0.1, None], type=pa.float32()),
         "decimal": pa.array(["7", "8"]).cast(pa.decimal128(20, 0)),
         "list": pa.array([[1], None]),
         "text": pa.array(["NA", "x"]),
@@ -120,8 +121,10 @@ def test_cells_of_parquet(tmp_path):
     pq.write_table(pa.table(table), path)
     batch = only_batch(path)
     assert list(batch.rows) == [1, 2]
-    assert list(batch.cells.values()) == [[big, None], [0.5, None], ["7", "8"], ["[1]", None], [None, "x"], [5, 6]]
-    assert list(batch.cells)[-1] == "unnamed column 6"
+    short = ["0.1", None]  # as a person reads it, not 0.10000000149011612
+    assert list(batch.cells.values())[:4] == [[big, None], [0.5, None], short, ["7", "8"]]
+    assert list(batch.cells.values())[4:] == [["[1]", None], [None, "x"], [5, 6]]
+    assert list(batch.cells)[-1] == "unnamed column 7"
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -136,4 +139,6 @@ def test_batches_join_to_the_whole(tmp_path, monkeypatch, suffix):
     assert [len(part.rows) for part in parts] == [3, 3, 3, 1]
     assert [int(cell) for part in parts for cell in part.cells["b"]] == [-n for n in range(10)]
     assert all(list(part.cells) == ["b"] for part in parts)
+    assert sorted(part.done for part in parts) == [part.done for part in parts]
+    assert parts[-1].done == 1
     assert read(path).rows == 10

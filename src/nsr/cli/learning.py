@@ -62,7 +62,7 @@ def learn(
         if path is not None and not path.parent.is_dir():
             raise InputError(f"there is no folder {path.parent} to write {path.name} to")
     try:
-        with progress.share("learning", quiet) as watch:
+        with progress.share(quiet) as watch:
             learned = workflows.learn(
                 table,
                 target,

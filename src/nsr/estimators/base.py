@@ -1,11 +1,13 @@
 """What both estimators share: their settings, and whether the program or the model answers."""
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from nsr.estimators.search import Evidence
@@ -55,7 +57,13 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"errors must be a share from 0 to below 0.5, got {self.errors!r}")
         if self.use not in USES:
             raise ValueError(f"use must be one of {', '.join(USES)}, got {self.use!r}")
+        names = list(getattr(X, "columns", ()))
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"columns must have names of their own, got {twice[0]!r} {names.count(twice[0])} times")
+        table = X
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
+        if X.dtype == np.float64:
+            _warn_of_rounding(table, names)
         return _numbers(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _rng(self) -> np.random.Generator:
@@ -73,6 +81,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if self.use == "program" and self.program_ is None:
             raise ValueError(f"there is no program to use: {self.evidence_.reason}")
         return rows, None if self.use == "model" else self.program_
+
+
+def _warn_of_rounding(table: Any, names: list[Any]) -> None:
+    """Say which whole numbers of a table become floats that do not hold them, as they stand beside fractions."""
+    for name in names:
+        column = table[name]
+        if getattr(column.dtype, "kind", "") in "iu" and column.abs().max() > 2**53:
+            warnings.warn(
+                f"column {name!r} has whole numbers beyond 2^53 and is rounded, since others have fractions",
+                DataConversionWarning,
+                stacklevel=4,
+            )
 
 
 def _numbers(X: np.ndarray) -> torch.Tensor:

@@ -162,7 +162,7 @@ def _middle(rows: Labelled, pair: tuple[int, int]) -> Probe:
     """A pair at 0, where that lies within its differences, else at their median."""
     difference = rows.numbers.difference(*pair)
     low, middle, high = np.quantile(difference, (0.05, 0.5, 0.95), method="nearest")
-    return Probe(*pair, rows.numbers.value(np.zeros_like(middle) if low <= 0 <= high else middle))
+    return Probe(*pair, rows.numbers.value(pair, np.zeros_like(middle) if low <= 0 <= high else middle))
 
 
 def _unit(rows: Labelled, probe: Probe) -> float:

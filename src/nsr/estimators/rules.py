@@ -8,9 +8,10 @@ make a rule longer.
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import mannwhitneyu, rankdata
 
 from nsr.estimators.screen import DEPTH, Labelled, Screen
 from nsr.program.constants import simplest
@@ -25,6 +26,8 @@ DECISIVE = 4.0
 WOBBLE = 2.0
 """How many rows more a rounder constant may contradict where labels are wrong anyway."""
 SIGNED = {-1: "<", 0: "=", 1: ">"}
+BY_CHANCE = 1e-4
+"""Where it is less likely than this that contradicting rows lie so near the borders of a rule, it is no chance."""
 LEFT_OVER = 5.0
 """Nats, after the price of naming it, that a further comparison may tell of what is contradicted as mere chance."""
 
@@ -92,6 +95,25 @@ def left_over(screen: Screen, rule: Rule) -> float:
     other = Screen(wrong, screen.pairs)
     now = wrong.uncertainty(answer)
     return max(now - split.left - _price(other, split.probe) for split in other.splits(answer))
+
+
+def chance_of_nearness(rows: Labelled, rule: Rule) -> float:
+    """How likely it is that rows which contradict a rule lie so near its borders, if they were drawn by chance.
+
+    Wrong labels are anywhere. A rule that only follows the border of something smooth is contradicted along its own.
+    """
+    answer = said(rule.expression, rows)
+    wrong = answer != rows.classes
+    if not wrong.any() or wrong.all():
+        return 1.0
+    near = np.ones(len(rows))  # the rank of each row's distance from the nearest border, 1 where none is near
+    for at, probe in enumerate(rule.probes):
+        others = _patterns(rows, [*rule.probes[:at], *rule.probes[at + 1 :]])
+        kinds = np.bincount(others * rows.kinds + answer, minlength=(others.max() + 1) * rows.kinds) > 0
+        decides = kinds.reshape(-1, rows.kinds).sum(1)[others] > 1
+        rank = rankdata(np.abs(rows.numbers.away(probe))) / len(rows)
+        near = np.where(decides, np.minimum(near, rank), near)
+    return float(mannwhitneyu(near[wrong], near[~wrong], alternative="less").pvalue)
 
 
 def _rule(screen: Screen, probes: list[Probe]) -> Rule:
@@ -194,9 +216,19 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
         last += 1
     if not 0 < first <= last < len(values):
         return probe
-    bottom, top, middle = (rows.numbers.value(value) for value in (values[first - 1], values[last], values[cut - 1]))
-    near = (middle + rows.numbers.value(values[cut])) / 2
-    return Probe(*probe.pair, simplest(bottom, top, near))
+    bottom, top, under, over = (rows.numbers.value(probe.pair, values[at]) for at in (first - 1, last, cut - 1, cut))
+    rounder = replace(probe, at=simplest(bottom, top, (under + over) / 2))
+    if _survives_floats(rows, rounder):
+        return rounder
+    aside = (over - under) / 4
+    return replace(probe, at=simplest(under + aside, over - aside, (under + over) / 2))
+
+
+def _survives_floats(rows: Labelled, probe: Probe) -> bool:
+    """Whether a program decides every row as the probe does, although floats round sums such as ``b + 0.3``."""
+    sides, signs = rows.numbers.sides(probe, probe.at), rows.numbers.signs(probe)
+    said = (rows.numbers.of(Program(Compare(name, *sides), rows.numbers.names)) for name in "<>")
+    return all(np.array_equal(own, signs == sign) for own, sign in zip(said, (-1, 1), strict=True))
 
 
 def unseen(rows: Labelled, rule: Rule) -> tuple[str, ...]:

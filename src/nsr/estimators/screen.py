@@ -16,7 +16,9 @@ PLAIN = 6.0
 MOST_PAIRS = 3_000
 """How many pairs are looked at closely."""
 COMPARABLE = 100.0
-"""Columns whose spreads differ by more than this are not compared with each other: their difference is the larger."""
+"""Columns whose spreads differ by no more than this are compared with each other."""
+WITHIN = 0.02
+"""So are columns that each have this share of their rows in the range of the other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +131,7 @@ class Screen:
             left, value = self._best(pair, groups, out)
             if np.isfinite(left):
                 price = 0.0 if pair[1] == zero else PLAIN
-                found.append((left + price, Split(Probe(*pair, self.rows.numbers.value(value)), left)))
+                found.append((left + price, Split(Probe(*pair, self.rows.numbers.value(pair, value)), left)))
         return [split for _, split in sorted(found, key=lambda each: each[0])]
 
     def _best(self, pair: tuple[int, int], groups: np.ndarray, out: Sequence[object]) -> tuple[float, np.generic]:
@@ -137,7 +139,7 @@ class Screen:
         values, column = self._sorted[pair]
         left = nats_left(column, len(values), groups, self.rows.classes, self.rows.weight, self.rows.kinds)
         if out:
-            left[[self.rows.numbers.value(value) in out for value in values]] = np.inf
+            left[[self.rows.numbers.value(pair, value) in out for value in values]] = np.inf
         left = np.where(np.isfinite(values), left, np.inf)
         best = np.flatnonzero(left == left.min())
         middle = int(best[len(best) // 2])
@@ -163,12 +165,25 @@ def worth_a_look(rows: Labelled) -> list[tuple[int, int]]:
 
 
 def comparable(numbers: Numbers) -> Iterable[tuple[int, int]]:
-    """Each column with 0, which stands after the last, and the pairs of columns whose spreads are not too different."""
-    count = len(numbers.names)
-    low, high = np.quantile(numbers.x.double().numpy(), (0.05, 0.95), axis=0)
+    """Each column with 0, which stands after the last, and the pairs of columns that are worth comparing.
+
+    Two columns are where their spreads are not too different, or where enough rows of each lie within the range of the
+    other. Else their difference is as good as the larger one alone.
+    """
+    count, x = len(numbers.names), numbers.x.double().numpy()
+    low, high = np.quantile(x, (0.05, 0.95), axis=0)
     spread = np.maximum(high - low, 1e-300)
+    alike = np.abs(np.log(spread) - np.log(spread)[:, None]) <= np.log(COMPARABLE)
+    within = np.array([_enough_within(x, column) for column in x.T])
     yield from ((column, count) for column in range(count))
     for first in range(count):
         for second in range(first + 1, count):
-            if 1 / COMPARABLE <= spread[first] / spread[second] <= COMPARABLE:
+            if alike[first, second] or (within[first, second] and within[second, first]):
                 yield first, second
+
+
+def _enough_within(x: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which columns have enough rows, and not all of one value, in the range of another."""
+    inside = (x >= other.min()) & (x <= other.max())
+    low, high = np.where(inside, x, np.inf).min(0), np.where(inside, x, -np.inf).max(0)
+    return np.asarray((inside.mean(0) >= WITHIN) & (low < high))

@@ -9,7 +9,19 @@ import numpy as np
 from torch import Tensor
 
 from nsr.estimators.registers import Register, starts, train
-from nsr.estimators.rules import LEFT_OVER, WOBBLE, Rule, left_over, margins, nats_to_tell, read, said, unseen
+from nsr.estimators.rules import (
+    BY_CHANCE,
+    LEFT_OVER,
+    WOBBLE,
+    Rule,
+    chance_of_nearness,
+    left_over,
+    margins,
+    nats_to_tell,
+    read,
+    said,
+    unseen,
+)
 from nsr.estimators.screen import Labelled, Screen
 
 HELD_OUT = 0.2
@@ -34,6 +46,8 @@ class Evidence:
     restarts: int
     agreed: int
     """How many of the restarts found this rule."""
+    reread: bool = False
+    """Whether it changed, say by a constant, when it was read again on all rows."""
     began: Mapping[str, int] = field(default_factory=dict)
     """How many of these began from a screen of the data, and how many at random."""
     margins: Mapping[str, float] = field(default_factory=dict)
@@ -44,7 +58,7 @@ class Evidence:
     """Why there is no rule, where there is none."""
 
     def __str__(self) -> str:
-        lines = [f"right on {share_of(self.agreement)} of {self.rows:,} distinct rows"]
+        lines = [f"right on {share_of(self.agreement)} of the rows, of which {self.rows:,} are distinct"]
         if self.held_out is None:
             lines.append("too few rows to hold any out")
         else:
@@ -53,7 +67,8 @@ class Evidence:
             return "\n".join([self.reason, *lines])
         kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
         if self.agreed:
-            lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds})")
+            again = ", then read again on all rows" if self.reread else ""
+            lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds}){again}")
         lines += [f"nearest row to the border of {pair}: {margin:.3g} away" for pair, margin in self.margins.items()]
         if self.unseen:
             lines.append(f"no row shows {', '.join(self.unseen)}")
@@ -112,6 +127,7 @@ def search(
         held_out_rows=len(held_out),
         restarts=len(rules),
         agreed=len(agreeing),
+        reread=final.expression != chosen.expression,
         began=Counter(agreeing),
         margins=margins(rows, final),
         unseen=unseen(rows, final),
@@ -134,6 +150,11 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
             return (
                 f"no exact rule: {share_of(share)} of the rows contradict the nearest, and not by chance, "
                 "since further comparisons would explain some of them"
+            )
+        if chance_of_nearness(rows, rule) < BY_CHANCE:
+            return (
+                f"no exact rule: {share_of(share)} of the rows contradict the nearest, and not by chance, "
+                "since they lie along its borders"
             )
     return None
 

@@ -4,6 +4,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
@@ -239,8 +240,8 @@ class _Search:
     def refusal(self, nearest: Program, wrong: np.ndarray) -> UnreadableError:
         """Why there is no program, with some of the rows that contradict the nearest one."""
         reason = f"no exact reading: {nearest} is the nearest, and {len(wrong)} of {len(self.truth)} rows contradict it"
-        unit = self.numbers.unit
-        if unit is not None and unit != 1 and any(isinstance(node, Compare) for node in nearest.expression.walk()):
+        unit = min((unit for unit in self.numbers.units if unit is not None), default=Fraction(1))
+        if unit != 1 and any(isinstance(node, Compare) for node in nearest.expression.walk()):
             reason += f"; floats round sums of decimals, so perhaps as whole numbers, each times {unit.denominator}"
         say = "the model says" if self.by_model else "the data say"
         shown = [f"row {at}: {self.numbers.told(int(at))}; {say} {self.truth[at]!s}" for at in wrong[:SHOWN]]

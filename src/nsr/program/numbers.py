@@ -14,6 +14,8 @@ from nsr.program.program import Program
 
 DECIMALS = 9
 """Floats that are decimals of at most so many digits after the point are counted in units of the last one."""
+ROOM = 2**62
+"""Differences below this are whole numbers of int64."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +35,15 @@ class Probe:
 class Numbers:
     """Rows (rows, inputs) with the names of their columns.
 
-    Floats such as 2.9 and 2.6 differ by 0.3 here, and not by 0.2999999999999998: where all of them are short decimals,
-    they are whole numbers of a common unit.
+    Floats such as 2.9 and 2.6 differ by 0.3 here, and not by 0.2999999999999998: where both columns hold short
+    decimals, they are whole numbers of a common unit.
     """
 
     def __init__(self, x: Tensor, names: Sequence[str]) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
-        self.unit = _unit(self.x)
-        scaled = self.x.double().numpy()
-        if not self.x.is_floating_point():
-            scaled = self.x.numpy()
-        elif self.unit is not None:
-            scaled = np.rint(scaled * self.unit.denominator).astype(np.int64)
-        self.scaled = scaled
+        self.units = [*map(_unit, self.x.T), Fraction(1)]
+        self._largest = [*(self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)), 0.0]
 
     def __len__(self) -> int:
         return len(self.x)
@@ -67,36 +64,55 @@ class Numbers:
         """The sizes of each row's numbers, added up."""
         return np.asarray(self.x.double().abs().sum(-1).numpy())
 
+    def unit(self, first: int, second: int) -> Fraction | None:
+        """A unit of which both columns are whole multiples; None where there is none, or where int64 has no room."""
+        one, other = self.units[first], self.units[second]
+        if one is None or other is None:
+            return None
+        unit = min(one, other)
+        return unit if self._largest[first] + self._largest[second] < ROOM * float(unit) else None
+
     def difference(self, first: int, second: int) -> np.ndarray:
         """Column ``first`` minus column ``second`` in units, where the column after the last one is 0."""
-        one = self.scaled[:, first]
-        with np.errstate(over="ignore"):
-            return one if second == len(self.names) else one - self.scaled[:, second]
+        unit = self.unit(first, second)
+        one = self._scaled(first, unit)
+        with np.errstate(over="ignore"):  # of floats alone
+            return one if second == len(self.names) else one - self._scaled(second, unit)
+
+    def _scaled(self, column: int, unit: Fraction | None) -> np.ndarray:
+        own = self.x[:, column].numpy()
+        if unit is None:
+            return own.astype(np.float64)
+        return own if own.dtype == np.int64 else np.rint(own.astype(np.float64) * unit.denominator).astype(np.int64)
 
     def signs(self, probe: Probe) -> np.ndarray:
         """-1, 0 or 1 on each row: the probe's difference is less, equal or greater."""
-        difference = self.difference(probe.first, probe.second)
-        if self.unit is None:
+        difference, unit = self.difference(*probe.pair), self.unit(*probe.pair)
+        if unit is None:
             return np.sign(difference - float(probe.at)).astype(np.int8)
-        at = probe.at / self.unit
+        at = probe.at / unit
         whole = math.floor(at)
         return np.where(difference > whole, 1, np.where(difference == whole, -(at > whole), -1)).astype(np.int8)
 
     def away(self, probe: Probe) -> np.ndarray:
         """How far the probe's difference is from its value on each row."""
-        unit = 1.0 if self.unit is None else float(self.unit)
-        away = self.difference(probe.first, probe.second) * unit - float(probe.at)
+        unit = self.unit(*probe.pair)
+        away = self.difference(*probe.pair) * float(1 if unit is None else unit) - float(probe.at)
         return np.where(self.signs(probe) == 0, 0.0, away)
 
-    def value(self, scaled: np.generic) -> Fraction:
-        """A difference as the number that it is."""
-        return rational_of(float(scaled)) if self.unit is None else int(scaled) * self.unit
+    def value(self, pair: tuple[int, int], scaled: np.generic) -> Fraction:
+        """A difference of a pair as the number that it is."""
+        unit = self.unit(*pair)
+        return rational_of(float(scaled)) if unit is None else int(scaled) * unit
 
     def neighbours(self, probe: Probe) -> tuple[Fraction | None, Fraction | None]:
         """The values of the difference just below and just above the probe."""
-        values, signs = self.difference(probe.first, probe.second), self.signs(probe)
+        values, signs = self.difference(*probe.pair), self.signs(probe)
         below, above = values[(signs < 0) & np.isfinite(values)], values[(signs > 0) & np.isfinite(values)]
-        return self.value(below.max()) if len(below) else None, self.value(above.min()) if len(above) else None
+        return (
+            self.value(probe.pair, below.max()) if len(below) else None,
+            self.value(probe.pair, above.min()) if len(above) else None,
+        )
 
     def sides(self, probe: Probe, constant: Fraction) -> tuple[Expression, Expression]:
         """What a comparison with the probe's difference has on its left and on its right."""
@@ -116,14 +132,14 @@ def rational_of(value: float) -> Fraction:
     return Fraction(repr(float(value)))
 
 
-def _unit(x: Tensor) -> Fraction | None:
+def _unit(column: Tensor) -> Fraction | None:
     """A power of ten of which all numbers are whole multiples, as they print; None where there is none."""
-    if not x.is_floating_point() or not x.numel():
+    if not column.is_floating_point() or not column.numel():
         return Fraction(1)
     for digits in range(DECIMALS + 1):
-        scaled = (x.double() * 10**digits).round()
+        scaled = (column.double() * 10**digits).round()
         if scaled.abs().max() >= 2**53:
             break
-        if torch.equal((scaled / 10**digits).to(x.dtype), x):
+        if torch.equal((scaled / 10**digits).to(column.dtype), column):
             return Fraction(1, 10**digits)
     return None

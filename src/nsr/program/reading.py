@@ -125,7 +125,7 @@ def _candidates(own: Sequence[Unit], rows: Observed, *, constants: bool) -> list
             left, value = splits[pair]
             if left == np.inf:
                 break
-            probe = Probe(*pair, rows.numbers.value(value))
+            probe = Probe(*pair, rows.numbers.value(pair, value))
             found[pair, value] = probe
             codes = codes * 3 + rows.numbers.signs(probe)[rows.matters] + 1
             if left == 0:

@@ -25,9 +25,10 @@ def number(value: Fraction) -> str:
         while rest % prime == 0:
             rest, power = rest // prime, power + 1
         digits = max(digits, power)
-    if rest > 1 or digits > 15:
+    whole = _digits(abs(value.numerator) * 10**digits // value.denominator)
+    if rest > 1 or digits > 25 or (digits > 15 and len(whole) > 17):
         return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
-    whole = _digits(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+    whole = whole.rjust(digits + 1, "0")
     return f"{'-' if value < 0 else ''}{whole[:-digits]}.{whole[-digits:]}"
 
 

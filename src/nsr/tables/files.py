@@ -6,9 +6,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from nsr.refusals import InputError, extra
 
@@ -29,6 +30,8 @@ class Batch:
 
     rows: Sequence[int]
     cells: dict[str, list[Any]]
+    done: float = 1.0
+    """Which share of the file is read with this."""
 
 
 def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]:
@@ -64,7 +67,8 @@ def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]
 
 
 def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Iterator[Batch]:
-    with _text(path) as file:
+    size = path.stat().st_size or 1
+    with path.open("rb") as raw, _text(path, raw) as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         numbered = ((number, row) for number, row in enumerate(reader, 1) if row)
         try:
@@ -80,18 +84,18 @@ def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Ite
                             f"give every row one cell for each column, and quote cells that contain a separator"
                         )
                 by_column = list(zip(*(row for _, row in some), strict=True))
-                yield Batch([number for number, _ in some], {name: _known(by_column[place]) for place, name in places})
+                cells = {name: _known(by_column[place]) for place, name in places}
+                yield Batch([number for number, _ in some], cells, raw.tell() / size)
         except csv.Error as problem:
             raise InputError(
                 f"{path} cannot be read at line {reader.line_num} or before ({problem}): check the quotes there"
             ) from None
 
 
-def _text(path: Path) -> TextIO:
-    """The text of a file; a mark of UTF-8 at its start (BOM) is skipped."""
-    if path.name.lower().endswith(".gz"):
-        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
-    return path.open(encoding="utf-8-sig", newline="")
+def _text(path: Path, raw: BinaryIO) -> TextIO:
+    """The text of an open file; a mark of UTF-8 at its start (BOM) is skipped."""
+    packed = path.name.lower().endswith(".gz")
+    return TextIOWrapper(gzip.GzipFile(fileobj=raw) if packed else raw, encoding="utf-8-sig", newline="")
 
 
 def _check_separator(path: Path, separator: str, header: list[str]) -> None:
@@ -115,16 +119,17 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> Iterator[Batch]:
             size, start = max(1, CELLS // max(1, len(names))), 1
             for part in file.iter_batches(size, columns=[stored[n] for n in wanted]):
                 cells = {name: _python(arrow, part.column(stored[name])) for name in wanted}
-                yield Batch(range(start, start + part.num_rows), cells)
-                start += part.num_rows
+                end = start + part.num_rows
+                yield Batch(range(start, end), cells, (end - 1) / file.metadata.num_rows)
+                start = end
     except arrow.ArrowException as problem:
         reason = str(problem).splitlines()[0].rstrip(".")
         raise InputError(f"{path} is cut off or not Parquet: write it again ({reason})") from None
 
 
 def _python(arrow: Any, column: Any) -> list[Any]:
-    """A column of Parquet as Python's values; a decimal as its digits, since those may be whole."""
-    if arrow.types.is_decimal(column.type):
+    """A column of Parquet as Python's values; decimals as their digits, which may be whole, and short floats too."""
+    if arrow.types.is_decimal(column.type) or arrow.types.is_float32(column.type):
         column = column.cast(arrow.string())
     cells = column.to_pylist()
     if arrow.types.is_nested(column.type):

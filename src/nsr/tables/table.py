@@ -1,7 +1,7 @@
 """A table: what all its rows say about its columns, and a sample of its rows. A small one is its own sample."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,14 @@ class Table:
         raise InputError(f"{self.path} has no column {name!r}: it has {some}")
 
 
-def read(path: Path, *, rows: int = SAMPLE, seed: int = 0) -> Table:
+def read(path: Path, *, rows: int = SAMPLE, seed: int = 0, watch: Callable[[float], None] = lambda _: None) -> Table:
     """Read a file from end to end in bounded memory, and keep a sample of its rows.
 
     Args:
         path: A .csv, .tsv, .csv.gz, .tsv.gz or .parquet file.
         rows: How many rows the sample has at most. Each row has the same chance; the order is the file's.
         seed: What the choice of rows depends on.
+        watch: Told which share of the file is read.
     """
     at_least(1, "rows", rows)
     generator = np.random.default_rng(seed)
@@ -67,6 +68,7 @@ def read(path: Path, *, rows: int = SAMPLE, seed: int = 0) -> Table:
         if len(kept) > rows:
             kept = sorted(kept)[:rows]
             limit = kept[-1][0]
+        watch(batch.done)
     kept.sort(key=lambda each: each[1])
     numbers = [number for _, number, _ in kept]
     sample = pd.DataFrame([cells for _, _, cells in kept], index=numbers, columns=list(columns), dtype=object)
@@ -74,11 +76,17 @@ def read(path: Path, *, rows: int = SAMPLE, seed: int = 0) -> Table:
 
 
 def chunks(
-    table: Table, columns: Sequence[str], *, target: str | None = None, drop_missing: bool = False
+    table: Table,
+    columns: Sequence[str],
+    *,
+    target: str | None = None,
+    drop_missing: bool = False,
+    watch: Callable[[float], None] = lambda _: None,
 ) -> Iterator[pd.DataFrame]:
     """All rows of a table, part by part: columns of numbers, and the target with its labels.
 
     Types are the same in all parts, and the index numbers the rows. What ``prepare`` refuses is refused here too.
+    ``watch`` is told which share of the file is read.
     """
     numbers = [table.column(name) for name in dict.fromkeys(columns)]
     for column in numbers:
@@ -90,7 +98,13 @@ def chunks(
     if not drop_missing:
         refuse_missing(table, numbers + labels)
     types = dtypes(numbers, labels)
-    return (dense(frame(batch, types)) for batch in batches(table.path, list(types)))
+    return _parts(table.path, types, watch)
+
+
+def _parts(path: Path, types: Mapping[str, str], watch: Callable[[float], None]) -> Iterator[pd.DataFrame]:
+    for batch in batches(path, list(types)):
+        yield dense(frame(batch, types))
+        watch(batch.done)
 
 
 def dtypes(numbers: Iterable[Column], labels: Iterable[Column]) -> dict[str, str]:
