@@ -104,6 +104,18 @@ def test_columns_that_are_rounded_are_told_of(tmp_path, capsys):
     assert "column 'id' has whole numbers beyond 2^53 and is rounded" in capsys.readouterr().err
 
 
+def test_what_a_sample_does_not_show_is_learned_from_the_rows_that_contradict(tmp_path):
+    rng = np.random.default_rng(0)
+    own = pd.DataFrame(rng.integers(0, 10**6, (40_000, 2)), columns=["a", "b"])
+    own.loc[[5, 700, 39_000], "b"] = own["a"]
+    own.assign(y=own["a"] >= own["b"]).to_parquet(tmp_path / "t.parquet")
+    told = []
+    learned = workflows.learn(tmp_path / "t.parquet", "y", restarts=2, seed=7, tell=told.append)
+    assert "rows of the table contradict what the sample says: learning again with them" in told[-1]
+    assert learned.estimator.rule_ == "True if a >= b, else False"
+    assert learned.verified == (40_000, 0)
+
+
 def test_numbers_are_told_from_classes(tmp_path):
     path = table(tmp_path / "t.csv", larger=lambda own, _: np.maximum(own["a"], own["b"]))
     learned = workflows.learn(path, "larger", restarts=2)

@@ -1,11 +1,13 @@
 """What was learned from a table: the rule, the evidence, and the rows that contradict it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from nsr.estimators import NSRClassifier, NSRRegressor
 from nsr.estimators.search import share_of
@@ -14,6 +16,8 @@ from nsr.refusals import InputError
 FEW = 10
 """A target of no more distinct numbers than this is taken for classes first."""
 MOST_CLASSES = 20
+MOST_KEPT = 1_000
+"""How many contradicting rows are kept, to be learned from."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +118,58 @@ def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str
         return said, said != y
     sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
     return said, np.abs(said.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """What all rows of a table say of a rule."""
+
+    rows: int
+    wrong: int
+    """How many rows contradict it."""
+    some: Any
+    """The first of these, as a DataFrame."""
+    said: Sequence[Any]
+    """What the rule says of them."""
+
+
+def found(
+    x: Any,
+    y: Any,
+    *,
+    parts: Callable[[Sequence[str]], Iterable[Any]],
+    kind: str,
+    settings: Mapping[str, Any],
+    tell: Callable[[str], None],
+    watch: Callable[[float], None],
+) -> tuple[NSRClassifier | NSRRegressor, Verified | None]:
+    """A fitted estimator, and what all rows of the table say of its rule; ``parts`` gives those rows."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        estimator = fitted(x, y, kind, settings, watch)
+    for message in dict.fromkeys(str(each.message) for each in warned):
+        tell(message)
+    if estimator.program_ is None:
+        return estimator, None
+    return estimator, _verified(estimator, parts(list(x.columns)), y.name)
+
+
+def joined(x: Any, y: Any, more: Any) -> tuple[Any, Any]:
+    """Rows and targets with some more rows of the same table, none of them twice."""
+    x, y = (pd.concat([own, more[names]]) for own, names in ((x, list(x.columns)), (y, y.name)))
+    new = ~x.index.duplicated()
+    return x[new], y[new]
+
+
+def _verified(estimator: NSRClassifier | NSRRegressor, parts: Iterable[Any], target: str) -> Verified:
+    """Ask a rule about all rows of a table, part by part."""
+    rows = wrong = 0
+    some: list[Any] = []
+    said: list[Any] = []
+    for part in parts:
+        answers, contradicts = contradicted(estimator, part, target)
+        room = MOST_KEPT - len(said)
+        some.append(part[contradicts][:room])
+        said += answers[contradicts][:room].tolist()
+        rows, wrong = rows + len(part), wrong + int(contradicts.sum())
+    return Verified(rows, wrong, pd.concat(some), said)

@@ -2,7 +2,6 @@
 
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -173,7 +172,7 @@ def failures(out: Path = Path("runs")) -> list[Failure]:
 
 KINDS = ("auto", "class", "number")
 SHOWN = 20
-"""How many contradicting rows are kept."""
+"""How many contradicting rows are told of."""
 
 
 def learn(
@@ -219,21 +218,17 @@ def learn(
     for name, reason in some.left_out:
         tell(f"column {name!r} is left out: {reason}")
     settings = {"errors": errors, "restarts": restarts, "random_state": seed}
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        estimator = learning.fitted(some.features, some.target, kind, settings, partial(watch, "learning"))
-    for message in dict.fromkeys(str(each.message) for each in warned):
-        tell(message)
-    program, verified = estimator.program_, None
-    contradicting: list[tuple[int, object]] = []
-    if program is not None:
-        verified = 0, 0
-        told = partial(watch, "verifying")
-        for part in tables.chunks(table, program.inputs, target=target, drop_missing=drop_missing, watch=told):
-            said, wrong = learning.contradicted(estimator, part, target)
-            verified = verified[0] + len(part), verified[1] + int(wrong.sum())
-            room = SHOWN - len(contradicting)
-            contradicting += list(zip(part.index[wrong][:room].tolist(), said[wrong][:room].tolist(), strict=True))
+    told = partial(watch, "verifying")
+    parts = partial(tables.chunks, table, target=target, drop_missing=drop_missing, watch=told)
+    found = partial(
+        learning.found, parts=parts, kind=kind, settings=settings, tell=tell, watch=partial(watch, "learning")
+    )
+    estimator, verified = found(some.features, some.target)
+    if not table.complete and verified is not None and verified.wrong and estimator.evidence_.agreement == 1:
+        tell(f"{verified.wrong:,} rows of the table contradict what the sample says: learning again with them")
+        again = found(*learning.joined(some.features, some.target, verified.some))
+        if again[1] is not None and again[1].wrong < verified.wrong:
+            estimator, verified = again
     learned: Learned = learning.Learned(
         source=path.name,
         target=target,
@@ -243,8 +238,10 @@ def learn(
         x=some.features,
         y=some.target,
         estimator=estimator,
-        verified=verified,
-        contradicting=contradicting,
+        verified=None if verified is None else (verified.rows, verified.wrong),
+        contradicting=[]
+        if verified is None
+        else list(zip(verified.some.index.tolist(), verified.said, strict=True))[:SHOWN],
         seconds=time.perf_counter() - began,
     )
     return learned

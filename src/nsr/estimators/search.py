@@ -47,7 +47,7 @@ class Evidence:
     agreed: int
     """How many of the restarts found this rule."""
     reread: bool = False
-    """Whether it changed, say by a constant, when it was read again on all rows."""
+    """Whether it changed, say by a constant, when it was read again together with the rows held out."""
     began: Mapping[str, int] = field(default_factory=dict)
     """How many of these began from a screen of the data, and how many at random."""
     margins: Mapping[str, float] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Evidence:
             return "\n".join([self.reason, *lines])
         kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
         if self.agreed:
-            again = ", then read again on all rows" if self.reread else ""
+            again = ", then read again together with the rows held out" if self.reread else ""
             lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds}){again}")
         lines += [f"nearest row to the border of {pair}: {margin:.3g} away" for pair, margin in self.margins.items()]
         if self.unseen:
