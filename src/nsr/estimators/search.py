@@ -142,20 +142,15 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
     share = rule.wrong / rows.total
     if not rule.comparisons or rule.nats > nothing - CLEAR:
         return "no comparison of the columns tells the classes apart better than chance"
+    contradicted = f"no exact rule: {share_of(share)} of the rows contradict the nearest, and"
     if share > errors:
-        return f"no exact rule: {share_of(share)} of the rows contradict the nearest, and {share_of(errors)} may"
+        return f"{contradicted} {share_of(errors)} may"
     if rule.wrong:
         whole = Screen(rows.some(some_rows(rows, SCREENED)), screen.pairs)
         if left_over(whole, rule) > LEFT_OVER:
-            return (
-                f"no exact rule: {share_of(share)} of the rows contradict the nearest, and not by chance, "
-                "since further comparisons would explain some of them"
-            )
+            return f"{contradicted} not by chance, since further comparisons would explain some of them"
         if chance_of_nearness(rows, rule) < BY_CHANCE:
-            return (
-                f"no exact rule: {share_of(share)} of the rows contradict the nearest, and not by chance, "
-                "since they lie along its borders"
-            )
+            return f"{contradicted} not by chance, since they lie along its borders"
     return None
 
 
