@@ -113,14 +113,14 @@ def test_what_a_sample_does_not_show_is_learned_from_the_rows_that_contradict(tm
     learned = workflows.learn(tmp_path / "t.parquet", "y", restarts=2, seed=7, tell=told.append)
     assert "rows of the table contradict what the sample says: learning again with them" in told[-1]
     assert learned.estimator.rule_ == "True if a >= b, else False"
-    assert learned.verified == (40_000, 0)
+    assert (learned.verified.rows, learned.verified.wrong) == (40_000, 0)
 
 
 def test_numbers_are_told_from_classes(tmp_path):
     path = table(tmp_path / "t.csv", larger=lambda own, _: np.maximum(own["a"], own["b"]))
     learned = workflows.learn(path, "larger", restarts=2)
     assert not learned.is_class
-    assert learned.verified == (120, 0)
+    assert (learned.verified.rows, learned.verified.wrong) == (120, 0)
     assert learned.estimator.rule_ in ("where(a > b, a, b)", "where(a >= b, a, b)")
     with pytest.raises(InputError, match=r"^the target 'larger' has \d+ different values; classes are 20 at most$"):
         workflows.learn(path, "larger", kind="class")
@@ -139,8 +139,8 @@ def test_rows_that_contradict_are_named_and_all_rows_are_asked(tmp_path, monkeyp
     whole.to_csv(path, index=False)
     learned = workflows.learn(path, "y", restarts=2)
     assert str(learned.estimator.program_) == "a > b"
-    assert learned.verified == (600, 2)
-    assert [row for row, _ in learned.contradicting] == [102, 502]
+    assert (learned.verified.rows, learned.verified.wrong) == (600, 2)
+    assert learned.verified.some.index.tolist() == [102, 502]
     assert "2 of 600 rows contradict it (row 102, 502)" in learned.words()
 
 
@@ -215,7 +215,7 @@ def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
     frame.assign(t=frame["a"] + frame["b"]).to_csv(tmp_path / "t.csv", index=False)
     learned = workflows.learn(tmp_path / "t.csv", "t", restarts=2)
     assert learned.estimator.rule_ == "a + b"
-    assert learned.verified == (200, 0)
+    assert (learned.verified.rows, learned.verified.wrong) == (200, 0)
 
 
 def test_a_folder_that_is_not_there_is_told_before_anything_is_learned(capsys):

@@ -21,6 +21,19 @@ MOST_KEPT = 1_000
 
 
 @dataclass(frozen=True, eq=False)
+class Verified:
+    """What all rows of a table say of a rule."""
+
+    rows: int
+    wrong: int
+    """How many rows contradict it."""
+    some: Any
+    """The first of these, as a DataFrame; its index numbers the rows as in the file."""
+    said: Sequence[Any]
+    """What the rule says of them."""
+
+
+@dataclass(frozen=True, eq=False)
 class Learned:
     """A learning run on a table."""
 
@@ -38,10 +51,8 @@ class Learned:
     y: Any
     """Their targets, as a Series."""
     estimator: NSRClassifier | NSRRegressor
-    verified: tuple[int, int] | None
-    """Of how many rows of the whole table the rule was asked, and how many contradict it; None without a rule."""
-    contradicting: Sequence[tuple[int, Any]]
-    """The first of these: the number of the row in its file, and what the rule says of it."""
+    verified: Verified | None
+    """What all rows of the table say of the rule; None without one."""
     seconds: float
 
     def words(self) -> str:
@@ -51,11 +62,11 @@ class Learned:
             score = self.estimator.score(self.x, self.y)
             what = f"is right on {share_of(score)} of the rows" if self.is_class else f"has an R^2 of {score:.4f}"
             return f"{evidence.reason}\nthe trained model {what}"
-        rows, wrong = self.verified
-        holds = f"verified on all {rows:,} rows" if not wrong else f"{wrong:,} of {rows:,} rows contradict it"
-        if self.contradicting:
-            some = ", ".join(str(row) for row, _ in self.contradicting[:5])
-            holds += f" (row {some}{' and others' if wrong > 5 else ''})"
+        rows, wrong = self.verified.rows, self.verified.wrong
+        holds = f"verified on all {rows:,} rows"
+        if wrong:
+            some = ", ".join(map(str, self.verified.some.index[:5]))
+            holds = f"{wrong:,} of {rows:,} rows contradict it (row {some}{' and others' if wrong > 5 else ''})"
         return "\n".join([str(self.estimator.rule_), "", holds, str(evidence)])
 
     @property
@@ -120,19 +131,6 @@ def contradicted(estimator: NSRClassifier | NSRRegressor, rows: Any, target: str
     return said, np.abs(said.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
 
 
-@dataclass(frozen=True, eq=False)
-class Verified:
-    """What all rows of a table say of a rule."""
-
-    rows: int
-    wrong: int
-    """How many rows contradict it."""
-    some: Any
-    """The first of these, as a DataFrame."""
-    said: Sequence[Any]
-    """What the rule says of them."""
-
-
 def found(
     x: Any,
     y: Any,
@@ -151,7 +149,7 @@ def found(
         tell(message)
     if estimator.program_ is None:
         return estimator, None
-    return estimator, _verified(estimator, parts(list(x.columns)), y.name)
+    return estimator, verify(estimator, parts(list(x.columns)), y.name)
 
 
 def joined(x: Any, y: Any, more: Any) -> tuple[Any, Any]:
@@ -161,7 +159,7 @@ def joined(x: Any, y: Any, more: Any) -> tuple[Any, Any]:
     return x[new], y[new]
 
 
-def _verified(estimator: NSRClassifier | NSRRegressor, parts: Iterable[Any], target: str) -> Verified:
+def verify(estimator: NSRClassifier | NSRRegressor, parts: Iterable[Any], target: str) -> Verified:
     """Ask a rule about all rows of a table, part by part."""
     rows = wrong = 0
     some: list[Any] = []

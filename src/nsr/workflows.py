@@ -171,8 +171,6 @@ def failures(out: Path = Path("runs")) -> list[Failure]:
 
 
 KINDS = ("auto", "class", "number")
-SHOWN = 20
-"""How many contradicting rows are told of."""
 
 
 def learn(
@@ -238,10 +236,7 @@ def learn(
         x=some.features,
         y=some.target,
         estimator=estimator,
-        verified=None if verified is None else (verified.rows, verified.wrong),
-        contradicting=[]
-        if verified is None
-        else list(zip(verified.some.index.tolist(), verified.said, strict=True))[:SHOWN],
+        verified=verified,
         seconds=time.perf_counter() - began,
     )
     return learned

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from nsr.estimators import NSRClassifier, NSRRegressor
-from nsr.learning import Learned, contradicted
+from nsr.learning import Learned, Verified, verify
 from nsr.program.expressions import And, Compare, Constant, Linear, Variable
 from nsr.report import learned as module
 from nsr.report.borders import MOST_POINTS, Border, Points, borders
@@ -34,16 +34,9 @@ def learn(estimator: NSRClassifier | NSRRegressor, x: pd.DataFrame, y: Any, **fi
     y = pd.Series(np.asarray(y), index=x.index)
     estimator.fit(x, y)
     usual = {"source": "table.csv", "target": "answer", "rows": len(x), "dropped": 0, "left_out": (), "seconds": 1.25}
-    learned = Learned(
-        **{**usual, "x": x, "y": y, "estimator": estimator, "verified": None, "contradicting": ()} | fields
-    )
-    if estimator.program_ is None:
-        return learned
-    said, contradicts = contradicted(estimator, x.assign(answer=y), "answer")
-    wrong = np.flatnonzero(contradicts)
-    told = [(int(x.index[at]), said[at]) for at in wrong]
-    own = {"verified": (len(x), len(wrong)), "contradicting": told} | fields
-    return Learned(**{**usual, "x": x, "y": y, "estimator": estimator} | own)
+    target = fields.get("target", usual["target"])
+    checked = None if estimator.program_ is None else verify(estimator, [x.assign(**{target: y})], target)
+    return Learned(**{**usual, "x": x, "y": y, "estimator": estimator, "verified": checked} | fields)
 
 
 @pytest.fixture(scope="module")
@@ -116,17 +109,18 @@ def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, ever
         assert words in text, words
     (row,) = re.findall(r'<tr><th scope="row">(9)</th>(.*?)</tr>', text)
     x = learned.x.loc[9]
-    assert row[1] == f"<td>{x.a}</td><td>{x.b}</td><td>{learned.y[9]}</td><td>{learned.contradicting[0][1]}</td>"
+    assert row[1] == f"<td>{x.a}</td><td>{x.b}</td><td>{learned.y[9]}</td><td>{learned.verified.said[0]}</td>"
 
 
-def test_of_rows_that_were_not_learned_from_the_values_are_not_shown(tmp_path, every):
+def test_of_many_rows_that_contradict_the_first_are_shown(tmp_path, every):
     whole = every["noisy"]
-    many = [(2 if row == 0 else 1_000 + row, "yes") for row in range(25)]  # 2 is there, but does not contradict
+    many = whole.x[:25].assign(answer="no").set_axis(range(1_001, 1_026))
     fields = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
-    text = page(tmp_path, Learned(**fields | {"contradicting": many, "verified": (1_000, 57)}))
+    text = page(tmp_path, Learned(**fields | {"verified": Verified(5_000, 57, many, ["yes"] * 25)}))
     assert "The first 20 of 57." in text
-    assert text.count("<td>\N{EN DASH}</td>" * 3 + "<td>yes</td>") == 20
-    assert "not among those that were learned from" in text
+    shown = re.findall(r'<th scope="row">1,0(\d\d)</th>(.*?)</tr>', text)
+    assert [int(row) for row, _ in shown] == list(range(1, 21))
+    assert shown[3][1] == f"<td>{whole.x.a.iloc[3]}</td><td>{whole.x.b.iloc[3]}</td><td>no</td><td>yes</td>"
 
 
 def test_without_a_rule_it_says_why_and_how_good_the_model_is(tmp_path, every):

@@ -10,7 +10,7 @@ import numpy as np
 from nsr.estimators import NSRClassifier
 from nsr.estimators.rules import comparisons
 from nsr.estimators.search import share_of
-from nsr.learning import Learned, contradicted
+from nsr.learning import Learned
 from nsr.program.emit.exactness import InexactWarning
 from nsr.program.program import Program
 from nsr.refusals import InputError
@@ -70,17 +70,16 @@ def _distance(learned: Learned) -> float | None:
 
 
 def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The first rows that contradict the rule, with what they say where they are among the rows learned from."""
-    places = {row: place for place, row in reversed(list(enumerate(learned.x.index)))}
-    for row, said in learned.contradicting[:MOST_ROWS]:
-        values, target = None, None
-        if row in places:
-            one = learned.x.iloc[[places[row]]].assign(**{learned.target: learned.y.iloc[[places[row]]]})
-            again, wrong = contradicted(learned.estimator, one, learned.target)
-            if wrong[0] and again[0] == said:  # else the index numbers something else
-                values = [_written(one[name].iloc[0]) for name in inputs]
-                target = _written(one[learned.target].iloc[0])
-        yield {"row": f"{row:,}", "values": values, "target": target, "said": _written(said)}
+    """The first rows that contradict the rule."""
+    assert learned.verified is not None
+    some = learned.verified.some[:MOST_ROWS]
+    for at, (row, said) in enumerate(zip(some.index, learned.verified.said, strict=False)):
+        yield {
+            "row": f"{row:,}",
+            "values": [_written(some[name].iloc[at]) for name in inputs],
+            "target": _written(some[learned.target].iloc[at]),
+            "said": _written(said),
+        }
 
 
 def _tree(learned: Learned) -> dict[str, Any]:
