@@ -40,4 +40,5 @@ bench: setup
 
 battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
-	$(BIN)/python benchmarks/learn.py
+	mkdir -p runs
+	$(BIN)/python benchmarks/learn.py --json runs/learn.json --markdown

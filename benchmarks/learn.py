@@ -171,23 +171,33 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, as they arrive")
     parser.add_argument("--markdown", action="store_true", help="print the table of the README as well")
+    parser.add_argument(
+        "--from", type=Path, dest="source", metavar="FILE", help="print what --json wrote, and learn nothing"
+    )
     chosen = parser.parse_args()
+    if chosen.source:
+        show(json.loads(chosen.source.read_text()), chosen.markdown)
+        return
     try:
         lines = [one_of("line", line, known) for line in chosen.lines]
     except InputError as wrong:
         parser.error(str(wrong))
     todo = cases(lines, chosen.tables, chosen.only)
-    console = Console(width=130)
     records: list[dict[str, Any]] = []
     progress = track(answers(todo, chosen.jobs), total=len(todo), console=Console(stderr=True), description="tables")
     for found in progress:
         records += found
         if chosen.json:
             draft = chosen.json.with_suffix(".part")
-            draft.write_text(json.dumps(records, indent=1))
+            draft.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
             draft.replace(chosen.json)
-    print_tables(records, console)
-    if chosen.markdown:
+    show(records, chosen.markdown)
+
+
+def show(records: list[dict[str, Any]], as_markdown: bool) -> None:
+    """Print the tables, perhaps those of the README too."""
+    print_tables(records, Console(width=130))
+    if as_markdown:
         print(markdown(records))
 
 

@@ -37,3 +37,10 @@ def test_every_file_it_links_to_exists():
     links = re.findall(r"\]\((?!http)([^)]+)\)", README.read_text())
     assert links
     assert [link for link in links if not (README.parent / link).exists()] == []
+
+
+def test_the_figures_of_the_battery_are_those_of_its_records():
+    show = [sys.executable, "benchmarks/learn.py", "--from", "results/learn.json", "--markdown"]
+    printed = subprocess.run(show, capture_output=True, text=True, check=True, cwd=README.parent).stdout
+    table = printed[printed.index("| rule | read back") :].strip()
+    assert table in README.read_text()
