@@ -20,6 +20,7 @@ from nsr.program.emit.json import load
 from nsr.program.numbers import Probe
 from nsr.program.program import Program
 from nsr.refusals import InputError
+from nsr.writing import write
 
 RULE, MODEL = "nsr-rule/1", "nsr-model/1"
 LARGEST = 50_000_000
@@ -62,10 +63,7 @@ class Saved(ABC):
     def save(self, path: Path) -> None:
         """Write it as JSON."""
         whole = {"target": self.target, "classes": self.classes} | self.content()
-        try:
-            path.write_text(json.dumps(whole, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        except OSError as problem:
-            raise InputError(f"{path} cannot be written: {problem.strerror}") from None
+        write(path, json.dumps(whole, indent=1, allow_nan=False) + "\n")
 
 
 @dataclass(frozen=True, eq=False)

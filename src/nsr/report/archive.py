@@ -1,6 +1,7 @@
 """Records as plain files, to be committed and read without a database: one CSV for each experiment."""
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
@@ -14,6 +15,7 @@ from nsr.refusals import InputError
 from nsr.sweep.plan import Record
 from nsr.sweep.store import is_current
 from nsr.training import Recipe
+from nsr.writing import write as write_file
 
 INDEX = "index.json"
 BEFORE, AFTER = ("revision", "profile", "recipe"), ("seconds", "memory", "environment")
@@ -21,7 +23,6 @@ BEFORE, AFTER = ("revision", "profile", "recipe"), ("seconds", "memory", "enviro
 
 def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
     """Write the records of each experiment, in an order of their own, so that equal records are equal files."""
-    folder.mkdir(parents=True, exist_ok=True)
     written, recipes, environments = [], {}, {}
     for name, some in records.items():
         if not some:
@@ -32,13 +33,15 @@ def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
             environments[_short(record.environment)] = json.loads(record.environment)
         columns = dict.fromkeys(column for row in rows for column in row if column not in AFTER)
         path = folder / f"{name}.csv"
-        with path.open("w", newline="") as file:
-            table = csv.DictWriter(file, [*columns, *AFTER], lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        text = io.StringIO()
+        table = csv.DictWriter(text, [*columns, *AFTER], lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+        write_file(path, text.getvalue())
         written.append(path)
     index = folder / INDEX
-    index.write_text(json.dumps({"environments": environments, "recipes": recipes}, indent=1, sort_keys=True) + "\n")
+    told = json.dumps({"environments": environments, "recipes": recipes}, indent=1, sort_keys=True)
+    write_file(index, told + "\n")
     return [*written, index]
 
 

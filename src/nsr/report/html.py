@@ -7,6 +7,8 @@ import altair as alt
 import jinja2
 import vl_convert
 
+from nsr.writing import write
+
 VEGA_LITE = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
@@ -20,8 +22,4 @@ def write_html(file: Path, template: str, **values: Any) -> None:
     loader = jinja2.PackageLoader("nsr.report", ".")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     script = vl_convert.javascript_bundle(None, VEGA_LITE)  # type: ignore[arg-type]
-    text = environment.get_template(template).render(script=script, **values)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.part")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(file)
+    write(file, environment.get_template(template).render(script=script, **values))

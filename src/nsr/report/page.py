@@ -13,6 +13,7 @@ from nsr.report.html import VEGA_LITE, embedded, write_html
 from nsr.report.sections import section
 from nsr.report.summaries import summarise
 from nsr.sweep.plan import Record
+from nsr.writing import write
 
 
 def write_page(file: Path, records: Mapping[str, list[Record]]) -> None:
@@ -35,12 +36,11 @@ def write_page(file: Path, records: Mapping[str, list[Record]]) -> None:
 
 def write_figures(folder: Path, records: Mapping[str, list[Record]]) -> int:
     """Write every chart as SVG and PNG; how many charts there were."""
-    folder.mkdir(parents=True, exist_ok=True)
     charts = list(status_bit_charts())
     for name, experiment in EXPERIMENTS.items():
         charts += CHARTS[name](experiment, summarise(experiment, records.get(name, [])))
     for name, title, chart in charts:
         specification = chart.properties(width=420, title=title).to_dict()
-        (folder / f"{name}.svg").write_text(vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE))
-        (folder / f"{name}.png").write_bytes(vl_convert.vegalite_to_png(specification, vl_version=VEGA_LITE, scale=2))
+        write(folder / f"{name}.svg", vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE))
+        write(folder / f"{name}.png", vl_convert.vegalite_to_png(specification, vl_version=VEGA_LITE, scale=2))
     return len(charts)

@@ -1,0 +1,29 @@
+"""Files are written whole or not at all."""
+
+from pathlib import Path
+
+from nsr.refusals import InputError
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Write a file, and its folder where there is none.
+
+    Where that fails, say because the disk is full, what was there before stays, and an InputError says why.
+    """
+    part = path.with_name(f".{path.name}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.replace(path)
+    except OSError as problem:
+        raise InputError(f"{path} cannot be written: {problem.strerror}") from None
+    finally:
+        _discard(part)
+
+
+def _discard(part: Path) -> None:
+    """Remove what may be left of a file that could not be written."""
+    try:
+        part.unlink(missing_ok=True)
+    except OSError:
+        return  # its folder is no folder, or cannot be written to: there is nothing of ours
