@@ -41,6 +41,20 @@ def test_lines_keep_still_between_but_not_at_the_end():
     assert len(stream.getvalue().splitlines()) == 2
 
 
+def test_the_time_left_knows_that_an_epoch_of_digits_takes_longer(monkeypatch):
+    dear = plan(EXPERIMENTS["digits"], PROFILES["quick"], ("exact",), range(1))[:1]
+    stream, now = io.StringIO(), [0.0]
+    monkeypatch.setattr("nsr.progress.time.monotonic", lambda: now[0])
+    lines = Lines(Console(file=stream), every=0.0)
+    lines.planned([*ITEMS, *dear])
+    now[0] = 10.0
+    lines.finished(ITEMS[0], records(ITEMS[0]))
+    told = stream.getvalue().splitlines()[-1]
+    cheap = len(ITEMS[0].seeds) * ITEMS[0].recipe.epochs
+    left = 10 * (cheap + dear[0].recipe.epochs * EXPERIMENTS["digits"].cost) / cheap
+    assert f"about {left:.0f} s left" in told
+
+
 def test_lines_say_that_it_is_alive_while_nothing_is_finished():
     stream = io.StringIO()
     lines = Lines(Console(file=stream), every=0.0)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from nsr.experiments import EXPERIMENTS
 from nsr.sweep.plan import Item, Record
 
 
@@ -73,7 +74,8 @@ class Lines(Quiet):
     def __init__(self, console: Console, every: float = 5.0) -> None:
         self.console, self.every = console, every
         self.began = self.last = time.monotonic()
-        self.total = self.done = self.blocks = self.blocks_done = self.epochs = 0
+        self.total = self.done = 0.0
+        self.blocks = self.blocks_done = self.epochs = 0
 
     def planned(self, items: list[Item]) -> None:
         """Say how much there is."""
@@ -157,5 +159,5 @@ def model_epochs(records: list[Record]) -> int:
     return sum(int(record.metrics.get("epochs", 0)) for record in records)
 
 
-def _work(item: Item) -> int:
-    return len(item.seeds) * item.recipe.epochs
+def _work(item: Item) -> float:
+    return len(item.seeds) * item.recipe.epochs * EXPERIMENTS[item.experiment].cost

@@ -203,6 +203,7 @@ EXPERIMENT = Experiment(
     section="4.7",
     shows="Digit comparisons",
     revision=2,
+    cost=2000.0,
     cells=_cells("MNIST") + _cells("8x8"),
     beyond=_beyond("MNIST") + _beyond("8x8"),
     recipes={

@@ -69,6 +69,7 @@ EXPERIMENT = Experiment(
     section="4.2, App. D",
     shows="Float maps",
     revision=1,
+    cost=2.0,
     cells=grid(FloatCell, delta=SERIES, scale=SERIES),
     beyond=grid(FloatCell, delta=LONG_SERIES, scale=("auto",)),
     recipes={"paper": PAPER, "exact": EXACT},

@@ -62,6 +62,7 @@ EXPERIMENT = Experiment(
     section="4.3",
     shows="Table 2",
     revision=1,
+    cost=2.0,
     cells=grid(PiecewiseCell, model=tuple(GATES), function=tuple(FUNCTIONS)),
     recipes={
         "paper": replace(PAPER, sparsity=0.3),

@@ -109,6 +109,7 @@ EXPERIMENT = Experiment(
     section="4.5",
     shows="Recurrent maps",
     revision=1,
+    cost=30.0,
     cells=grid(RecurrentCell, model=tuple(GATES), loop=tuple(LOOPS)),
     recipes={"paper": PAPER, "exact": replace(EXACT, loss="mse", check_every=500, patience=0)},
     run=run_cell,

@@ -78,6 +78,7 @@ EXPERIMENT = Experiment(
     section="4.4",
     shows="Redundancy curves",
     revision=1,
+    cost=3.0,
     cells=grid(RedundancyCell, redundancy=tuple(range(1, 16))),
     recipes={"paper": replace(PAPER, sparsity=0.3), "exact": replace(EXACT, epochs=4_000)},
     run=run_cell,

@@ -107,6 +107,7 @@ EXPERIMENT = Experiment(
     section="4.6",
     shows="Shortest path errors",
     revision=1,
+    cost=130.0,
     cells=grid(PathsCell, model=tuple(GATES)),
     beyond=(PathsCell("nsr", "learned"),),
     recipes={

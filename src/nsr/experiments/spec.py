@@ -64,6 +64,8 @@ class Experiment:
     profiles: Mapping[str, Profile]
     block: int | None = None
     """How many seeds are run together at most, where they gain nothing from it."""
+    cost: float = 1.0
+    """How long a model's epoch takes, about, beside one of the comparisons: what the time left is told by."""
     prepare: Callable[[Any, Callable[[str], None]], None] = lambda _, __: None
     """Called with each cell before any worker starts, and with whom to tell of what takes long: fetches data once."""
 
