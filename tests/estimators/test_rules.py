@@ -1,11 +1,13 @@
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
-from nsr.estimators.rules import BY_CHANCE, chance_of_nearness, left_over, margins, nats_to_tell, read, said, unseen
+from nsr.estimators.doubts import BY_CHANCE, Margin, chance_of_nearness, left_over, margins, smoother, unseen
+from nsr.estimators.rules import nats_to_tell, read, said
 from nsr.estimators.screen import Labelled, Screen, comparable
 from nsr.program.numbers import Numbers, Probe
 
@@ -60,8 +62,8 @@ def test_three_classes_of_one_difference_are_one_rule():
     screen, rule = rule_of(labelled(x, np.sign(x[:, 0] - x[:, 1]) + 1, 3))
     assert str(rule.expression) == "where(a < b, 0, where(a == b, 1, 2))"
     assert rule.wrong == 0
-    assert unseen(screen.rows, rule) == ()
-    assert margins(screen.rows, rule) == {"a and b": 1.0}
+    assert unseen(screen.rows.numbers, rule) == ()
+    assert margins(screen.rows.numbers, rule) == {"a and b": Margin(1.0, True, 1.0)}
 
 
 def test_labels_that_follow_nothing_have_no_rule():
@@ -94,6 +96,41 @@ def test_rows_that_contradict_by_chance_lie_anywhere_and_those_of_a_product_alon
     assert chance_of_nearness(screen.rows, rule) < BY_CHANCE
 
 
+@pytest.mark.parametrize(
+    ("border", "about"),
+    [
+        (lambda a, b: a > 1.1 * b, r"b < 0.9\d* \* a [-+] 0.\d+|a > 1.\d+ \* b [-+] 0.\d+"),
+        (lambda a, b: a + b > 60, r"[ab] > -\d.* \* [ab] \+ .*"),
+        (lambda a, b: a * b > 900, r"a \* b > (8[89]|9[01])\d.*"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_staircase_along_a_smooth_border_is_told_from_a_rule(border, about, seed):
+    x = np.random.default_rng(seed).integers(0, 60, (500, 2)).astype(np.float64)
+    screen, rule = rule_of(labelled(x, border(*x.T)))
+    assert re.fullmatch(about, smoother(screen.rows, rule))
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        lambda a, b: a > b + 12,
+        lambda a, b: (a > 12) & (a <= 40),
+        lambda a, b: (a > 12) & (b <= 40) & (a <= b + 5),
+        lambda a, b: (a > 12) | (b == 7),
+    ],
+)
+def test_rules_of_several_constants_are_no_staircase(holds):
+    x = np.random.default_rng(0).integers(0, 60, (300, 2)).astype(np.float64)
+    screen, rule = rule_of(labelled(x, holds(*x.T)))
+    assert smoother(screen.rows, rule) is None
+
+
+def test_margins_say_both_sides():
+    assert str(Margin(1.0, True, 0.25)) == "1 below, at it, 0.25 above"
+    assert str(Margin(math.inf, False, 0.25)) == "0.25 above"
+
+
 def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
     x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
     x = x[x[:, 0] != 37.5]
@@ -105,7 +142,7 @@ def test_cases_that_no_row_shows_are_named():
     x = numbers()
     x = x[x[:, 0] != x[:, 1]]
     screen, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
-    assert unseen(screen.rows, rule) == ("a == b",)
+    assert unseen(screen.rows.numbers, rule) == ("a == b",)
 
 
 def test_columns_of_other_sizes_are_not_compared():

@@ -99,7 +99,7 @@ def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, ever
         "<dd>1,005; 5 dropped because a value is missing</dd>",
         "a sample of 120 rows",
         "right on 99.17 % of the rows, of which 120 are distinct",
-        "<code>a and b + 4</code>: 1 apart",
+        "to the border of <code>a and b + 4</code>: 1 below, at it, 1 above",
         "1 contradicts it",
         "<code>true</code> stands for yes, <code>false</code> stands for no.",
         "return a &gt;= b + 4",

@@ -1,16 +1,19 @@
 """A scikit-learn regressor whose model can be read: sums of columns, chosen by comparisons."""
 
+import itertools
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from nsr.estimators.base import Learner
+from nsr.estimators.doubts import LEFT_OVER, left_over, margins, unseen
 from nsr.estimators.gated import Member, train
 from nsr.estimators.registers import starts
-from nsr.estimators.rules import LEFT_OVER, Rule, left_over
+from nsr.estimators.rules import Rule
 from nsr.estimators.screen import Labelled, Screen
 from nsr.estimators.search import HELD_OUT, SCREENED, Evidence, search, share_of, some_rows
 from nsr.estimators.sums import Sum, Targets, nearest_sum, rounding, sums
@@ -112,11 +115,18 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             epochs=self.epochs,
             errors=self.errors,
             rng=rng,
+            preferred=_crossings(pieces),
             watch=lambda done: self.watch(0.5 + 0.5 * done),
         )
         whole = _whole(gate.rule.expression, pieces, names)
-        agreement = _share(targets, _right(whole, pieces, targets))
-        return None if gate.evidence.reason else whole, replace(gate.evidence, rows=len(targets), agreement=agreement)
+        evidence = replace(
+            gate.evidence,
+            rows=len(targets),
+            agreement=_share(targets, _right(whole, pieces, targets)),
+            margins=margins(targets.numbers, gate.rule),
+            unseen=unseen(targets.numbers, gate.rule),
+        )
+        return None if gate.evidence.reason else whole, evidence
 
     def predict(self, X: Any) -> Any:
         """The number of each row."""
@@ -165,6 +175,20 @@ def _sides(targets: Targets, pieces: list[Sum], *, only: bool = False) -> Labell
     clear = np.flatnonzero(holds.sum(0) == 1) if only else np.arange(len(targets))
     rows = Labelled(targets.numbers, holds.argmax(0), targets.weight, len(pieces))
     return rows.some(clear) if only else rows
+
+
+def _crossings(pieces: list[Sum]) -> dict[tuple[int, int], list[Fraction]]:
+    """Where two sums are equal, as far as a comparison of a column, or of two columns, can say it."""
+    found: dict[tuple[int, int], list[Fraction]] = {}
+    for one, other in itertools.combinations(pieces, 2):
+        apart = np.array(one.weights) - np.array(other.weights)
+        columns = np.flatnonzero(apart).tolist()
+        gap = other.constant - one.constant
+        if len(columns) == 1:
+            found.setdefault((columns[0], len(apart)), []).append(gap / int(apart[columns[0]]))
+        elif len(columns) == 2 and apart.sum() == 0:
+            found.setdefault((columns[0], columns[1]), []).append(gap / int(apart[columns[0]]))
+    return found
 
 
 def _whole(gate: Expression, pieces: list[Sum], names: tuple[str, ...]) -> Expression:

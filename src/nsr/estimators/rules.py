@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import mannwhitneyu, rankdata
 
 from nsr.estimators.screen import DEPTH, Labelled, Screen
 from nsr.program.constants import simplest
@@ -25,11 +24,6 @@ DECISIVE = 4.0
 """Nats that the rows of a case must speak for one class where labels may be wrong; else the case is left open."""
 WOBBLE = 2.0
 """How many rows more a rounder constant may contradict where labels are wrong anyway."""
-SIGNED = {-1: "<", 0: "=", 1: ">"}
-BY_CHANCE = 1e-4
-"""Where it is less likely than this that contradicting rows lie so near the borders of a rule, it is no chance."""
-LEFT_OVER = 5.0
-"""Nats, after the price of naming it, that a further comparison may tell of what is contradicted as mere chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,39 +77,6 @@ def nats_to_tell(classes: np.ndarray, guessed: np.ndarray, weight: np.ndarray, k
     return float(times_log(whole).sum() - times_log(counts).sum() + shares)
 
 
-def left_over(screen: Screen, rule: Rule) -> float:
-    """Nats by which the best further comparison explains the rows that contradict a rule, after its price.
-
-    Labels that are wrong by chance leave nothing; a rule that only comes near what it is meant to say leaves much.
-    """
-    rows, answer = screen.rows, said(rule.expression, screen.rows)
-    wrong = Labelled(rows.numbers, (answer != rows.classes).astype(np.int64), rows.weight, 2)
-    if not wrong.classes.any():
-        return 0.0
-    other = Screen(wrong, screen.pairs)
-    now = wrong.uncertainty(answer)
-    return max(now - split.left - _price(other, split.probe) for split in other.splits(answer))
-
-
-def chance_of_nearness(rows: Labelled, rule: Rule) -> float:
-    """How likely it is that rows which contradict a rule lie so near its borders, if they were drawn by chance.
-
-    Wrong labels are anywhere. A rule that only follows the border of something smooth is contradicted along its own.
-    """
-    answer = said(rule.expression, rows)
-    wrong = answer != rows.classes
-    if not wrong.any() or wrong.all():
-        return 1.0
-    near = np.ones(len(rows))  # the rank of each row's distance from the nearest border, 1 where none is near
-    for at, probe in enumerate(rule.probes):
-        others = _patterns(rows, [*rule.probes[:at], *rule.probes[at + 1 :]])
-        kinds = np.bincount(others * rows.kinds + answer, minlength=(others.max() + 1) * rows.kinds) > 0
-        decides = kinds.reshape(-1, rows.kinds).sum(1)[others] > 1
-        rank = rankdata(np.abs(rows.numbers.away(probe))) / len(rows)
-        near = np.where(decides, np.minimum(near, rank), near)
-    return float(mannwhitneyu(near[wrong], near[~wrong], alternative="less").pvalue)
-
-
 def _rule(screen: Screen, probes: list[Probe]) -> Rule:
     rows = screen.rows
     for at in range(len(probes)):
@@ -124,17 +85,17 @@ def _rule(screen: Screen, probes: list[Probe]) -> Rule:
     expression = _expression(table, [rows.numbers.sides(probe, probe.at) for probe in probes], rows.kinds)
     answer = said(expression, rows)
     told = nats_to_tell(rows.classes, answer, rows.weight, rows.kinds)
-    price = sum(_price(screen, probe) for probe in probes)
-    return Rule(expression, tuple(probes), told + price, float(rows.weight[answer != rows.classes].sum()))
+    named = sum(price(screen, probe) for probe in probes)
+    return Rule(expression, tuple(probes), told + named, float(rows.weight[answer != rows.classes].sum()))
 
 
-def _price(screen: Screen, probe: Probe) -> float:
+def price(screen: Screen, probe: Probe) -> float:
     """Nats to name a comparison: which pair, which of six, and which constant unless it is 0 between two columns."""
     plain = probe.at == 0 and probe.second < len(screen.rows.numbers.names)
     return math.log(6 * screen.among) + (0.0 if plain else math.log(screen.distinct(probe.pair)))
 
 
-def _patterns(rows: Labelled, probes: Sequence[Probe]) -> np.ndarray:
+def patterns(rows: Labelled, probes: Sequence[Probe]) -> np.ndarray:
     """The place of each row's pattern of signs in the order of ``itertools.product``."""
     codes = np.zeros(len(rows), dtype=np.int64)
     for probe in probes:
@@ -145,7 +106,7 @@ def _patterns(rows: Labelled, probes: Sequence[Probe]) -> np.ndarray:
 def _votes(rows: Labelled, probes: Sequence[Probe]) -> np.ndarray:
     """(patterns, classes): the weight of the rows of each class that show each pattern."""
     kinds, count = rows.kinds, 3 ** len(probes)
-    cells = np.bincount(_patterns(rows, probes) * kinds + rows.classes, rows.weight, count * kinds)
+    cells = np.bincount(patterns(rows, probes) * kinds + rows.classes, rows.weight, count * kinds)
     return cells.reshape(count, kinds)
 
 
@@ -166,9 +127,9 @@ def _table(rows: Labelled, probes: Sequence[Probe]) -> dict[Pattern, int]:
     a_row = math.inf if wrong == 0 else math.log((1 - wrong) / wrong)
     ahead = np.sort(votes, axis=1)[:, -1] - np.sort(votes, axis=1)[:, -2]
     decided = (ahead > 0) & (np.where(ahead > 0, ahead, 1) * a_row >= DECISIVE)
-    patterns = itertools.product((-1, 0, 1), repeat=len(probes))
+    every = itertools.product((-1, 0, 1), repeat=len(probes))
     best = votes.argmax(1)
-    return {pattern: int(best[at]) for at, pattern in enumerate(patterns) if decided[at]}
+    return {pattern: int(best[at]) for at, pattern in enumerate(every) if decided[at]}
 
 
 def _expression(table: Mapping[Pattern, int], sides: Sequence[tuple[Expression, Expression]], kinds: int) -> Expression:
@@ -201,7 +162,7 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
     slack = WOBBLE if contradicted > 0 else 0.0
     if min(spoiled) > contradicted + slack:
         return probe  # what is equal is a case of its own
-    others = _patterns(rows, [*probes[:at], *probes[at + 1 :]])
+    others = patterns(rows, [*probes[:at], *probes[at + 1 :]])
     low, high = (part.argmax(1)[others] for part in sides[int(np.argmin(spoiled))])
     difference = rows.numbers.difference(*probe.pair)
     values, place = np.unique(difference, return_inverse=True)
@@ -217,7 +178,8 @@ def _rounder(screen: Screen, probes: Sequence[Probe], at: int) -> Probe:
     if not 0 < first <= last < len(values):
         return probe
     bottom, top, under, over = (rows.numbers.value(probe.pair, values[at]) for at in (first - 1, last, cut - 1, cut))
-    rounder = replace(probe, at=simplest(bottom, top, (under + over) / 2))
+    fitting = [value for value in screen.preferred.get(probe.pair, ()) if bottom <= value <= top]
+    rounder = replace(probe, at=fitting[0] if fitting else simplest(bottom, top, (under + over) / 2))
     if _survives_floats(rows, rounder):
         return rounder
     aside = (over - under) / 4
@@ -229,23 +191,3 @@ def _survives_floats(rows: Labelled, probe: Probe) -> bool:
     sides, signs = rows.numbers.sides(probe, probe.at), rows.numbers.signs(probe)
     said = (rows.numbers.of(Program(Compare(name, *sides), rows.numbers.names)) for name in "<>")
     return all(np.array_equal(own, signs == sign) for own, sign in zip(said, (-1, 1), strict=True))
-
-
-def unseen(rows: Labelled, rule: Rule) -> tuple[str, ...]:
-    """Cases of a rule's comparisons, one by one, that no row shows: of them the rule says what is shortest."""
-    told = []
-    for probe in rule.probes:
-        sides = rows.numbers.sides(probe, probe.at)
-        there = set(np.unique(rows.numbers.signs(probe)).tolist())
-        told += [str(Compare(name, *sides).simplified()) for sign, name in SIGNED.items() if sign not in there]
-    return tuple(told)
-
-
-def margins(rows: Labelled, rule: Rule) -> dict[str, float]:
-    """For each comparison of a rule how near the nearest row comes to where it changes, without being there."""
-    near = {}
-    for probe in rule.probes:
-        apart = np.abs(rows.numbers.away(probe))
-        left, right = rows.numbers.sides(probe, probe.at)
-        near[f"{left} and {right}"] = float(apart[apart > 0].min()) if apart.any() else 0.0
-    return near

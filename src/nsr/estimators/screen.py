@@ -1,8 +1,10 @@
 """The screen of a table: which pairs of columns, compared at which value, tell its classes apart at all."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 
@@ -19,6 +21,10 @@ COMPARABLE = 100.0
 """Columns whose spreads differ by no more than this are compared with each other."""
 WITHIN = 0.02
 """So are columns that each have this share of their rows in the range of the other."""
+
+
+Preferred = Mapping[tuple[int, int], Sequence[Fraction]]
+"""Values of the differences of pairs that are taken before rounder ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +89,15 @@ class Split:
 class Screen:
     """Rows, sorted once by the difference of every pair of columns that is worth a look."""
 
-    def __init__(self, rows: Labelled, pairs: Sequence[tuple[int, int]] | None = None, among: int = 0) -> None:
-        self.rows = rows
+    def __init__(
+        self,
+        rows: Labelled,
+        pairs: Sequence[tuple[int, int]] | None = None,
+        *,
+        among: int = 0,
+        preferred: Preferred = MappingProxyType({}),
+    ) -> None:
+        self.rows, self.preferred = rows, preferred
         self.pairs = worth_a_look(rows) if pairs is None else list(pairs)
         self.among = among or len(self.pairs)  # how many pairs there were to choose these from
         self._sorted = {pair: np.unique(rows.numbers.difference(*pair), return_inverse=True) for pair in self.pairs}

@@ -4,25 +4,24 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from torch import Tensor
 
-from nsr.estimators.registers import Register, starts, train
-from nsr.estimators.rules import (
+from nsr.estimators.doubts import (
     BY_CHANCE,
     LEFT_OVER,
-    WOBBLE,
-    Rule,
+    Margin,
     chance_of_nearness,
     left_over,
     margins,
-    nats_to_tell,
-    read,
-    said,
+    smoother,
     unseen,
 )
-from nsr.estimators.screen import Labelled, Screen
+from nsr.estimators.registers import Register, starts, train
+from nsr.estimators.rules import WOBBLE, Rule, nats_to_tell, read, said
+from nsr.estimators.screen import Labelled, Preferred, Screen
 
 HELD_OUT = 0.2
 """Which share of the rows a rule is not read from, but judged by."""
@@ -50,8 +49,8 @@ class Evidence:
     """Whether it changed, say by a constant, when it was read again together with the rows held out."""
     began: Mapping[str, int] = field(default_factory=dict)
     """How many of these began from a screen of the data, and how many at random."""
-    margins: Mapping[str, float] = field(default_factory=dict)
-    """For each comparison how near the nearest row comes to where it changes."""
+    margins: Mapping[str, Margin] = field(default_factory=dict)
+    """For each comparison how near the rows come to where it changes."""
     unseen: tuple[str, ...] = ()
     """Cases that no row shows. Of them the rule says what is shortest."""
     reason: str | None = None
@@ -69,7 +68,7 @@ class Evidence:
         if self.agreed:
             again = ", then read again together with the rows held out" if self.reread else ""
             lines.append(f"found by {self.agreed} of {self.restarts} restarts ({kinds}){again}")
-        lines += [f"nearest row to the border of {pair}: {margin:.3g} away" for pair, margin in self.margins.items()]
+        lines += [f"nearest rows to the border of {pair}: {margin}" for pair, margin in self.margins.items()]
         if self.unseen:
             lines.append(f"no row shows {', '.join(self.unseen)}")
         return "\n".join(lines)
@@ -92,15 +91,17 @@ def search(
     epochs: int,
     errors: float,
     rng: np.random.Generator,
+    preferred: Preferred = MappingProxyType({}),
     watch: Callable[[float], None] = lambda _: None,
 ) -> Found:
     """Train restarts on some of the rows, read them, and judge what they say by the others.
 
-    Right on held-out rows comes first, then what is shortest to tell, then what most restarts agree on. ``watch`` is
-    told which share of the search is done.
+    Right on held-out rows comes first, then what is shortest to tell, then what most restarts agree on. Where rows
+    leave a constant open, it is one of those ``preferred`` for its pair, else the roundest. ``watch`` is told which
+    share of the search is done.
     """
     seen, held_out = halves(rows, rng)
-    screen = Screen(seen.some(some_rows(seen, SCREENED)))
+    screen = Screen(seen.some(some_rows(seen, SCREENED)), preferred=preferred)
     begun = starts(screen, restarts, rng)
     registers = train(seen, begun, epochs, rng, lambda done: watch(0.1 + 0.5 * done))
     rules = []
@@ -112,7 +113,8 @@ def search(
     fine = [rule for rule, count in zip(rules, wrong, strict=True) if count <= min(wrong) + WOBBLE * (min(wrong) > 0)]
     chosen = min(fine, key=lambda rule: (rule.nats, rule.expression.size, -votes[rule.expression]))
 
-    whole = Screen(rows, list(dict.fromkeys(probe.pair for probe in chosen.probes)), among=screen.among)
+    pairs = list(dict.fromkeys(probe.pair for probe in chosen.probes))
+    whole = Screen(rows, pairs, among=screen.among, preferred=preferred)
     final = read(whole, chosen.probes)
     agreeing = [
         register.restart.began
@@ -129,8 +131,8 @@ def search(
         agreed=len(agreeing),
         reread=final.expression != chosen.expression,
         began=Counter(agreeing),
-        margins=margins(rows, final),
-        unseen=unseen(rows, final),
+        margins=margins(rows.numbers, final),
+        unseen=unseen(rows.numbers, final),
         reason=_refusal(rows, screen, final, errors) or _failed(kept, len(held_out), errors),
     )
     return Found(final, evidence, tuple(registers), _best(registers, held_out if len(held_out) else rows))
@@ -140,8 +142,12 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
     """Why a rule is not handed out; None where it is."""
     nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.kinds)
     share = rule.wrong / rows.total
+    if nothing < CLEAR + math.log(6 * screen.among):
+        return f"no rule: {len(rows):,} distinct rows are too few to tell one from chance"
     if not rule.comparisons or rule.nats > nothing - CLEAR:
         return "no comparison of the columns tells the classes apart better than chance"
+    if (line := smoother(rows, rule)) is not None:
+        return f"no exact rule: comparisons only follow a border that is about {line}; a column with that would tell it"
     contradicted = f"no exact rule: {share_of(share)} of the rows contradict the nearest, and"
     if share > errors:
         return f"{contradicted} {share_of(errors)} may"
