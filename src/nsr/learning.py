@@ -61,7 +61,8 @@ class Learned:
         if self.verified is None:
             score = self.estimator.score(self.x, self.y)
             what = f"is right on {share_of(score)} of the rows" if self.is_class else f"has an R^2 of {score:.4f}"
-            return f"{evidence.reason}\nthe trained model {what}"
+            nearest = "" if evidence.nearest is None else f"\nthe nearest is {evidence.nearest}"
+            return f"{evidence.reason}{nearest}\nthe trained model {what}"
         rows, wrong = self.verified.rows, self.verified.wrong
         holds = f"verified on all {rows:,} rows"
         if wrong:

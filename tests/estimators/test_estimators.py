@@ -245,6 +245,8 @@ def test_a_factor_is_said_to_be_none_of_its_rules():
     model = NSRClassifier(**SHORT).fit(x, x["a"] > 1.1 * x["b"])
     assert model.program_ is None
     assert "comparisons only follow a border that is about b < 0.9" in model.evidence_.reason
+    assert model.evidence_.nearest.startswith("True if ")
+    assert f"\nthe nearest is {model.evidence_.nearest}\n" in str(model.evidence_)
 
 
 def test_few_distinct_rows_are_said_to_be_few():

@@ -1,6 +1,7 @@
 """A scikit-learn classifier whose model can be read."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,11 +59,14 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         expression = found.rule.expression
         if self.says_labels:
             expression = _relabelled(expression, labels)
-        self.program_ = Program(expression, names) if found.evidence.reason is None else None
-        self.rule_ = None
+        program = Program(expression, names)
+        places = {label: label for label in labels} if self.says_labels else dict(enumerate(labels))
+        words = _words(program.expression, places)
+        self.program_ = program if found.evidence.reason is None else None
+        self.rule_ = words if found.evidence.reason is None else None
+        if self.program_ is None and found.rule.comparisons:
+            self.evidence_ = replace(self.evidence_, nearest=words)
         if self.program_ is not None:
-            places = {label: label for label in labels} if self.says_labels else dict(enumerate(labels))
-            self.rule_ = _words(self.program_.expression, places)
             said, kinds = self._places(rows.numbers.of(self.program_)), rows.kinds
             counts = np.bincount(said * kinds + rows.classes, rows.weight, kinds * kinds).reshape(kinds, kinds)
             self.shares_ = (counts + 1 / kinds) / (counts.sum(1, keepdims=True) + 1)

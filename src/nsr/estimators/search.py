@@ -55,6 +55,8 @@ class Evidence:
     """Cases that no row shows. Of them the rule says what is shortest."""
     reason: str | None = None
     """Why there is no rule, where there is none."""
+    nearest: str | None = None
+    """The rule that comes nearest then, where one does; the other figures are about it."""
 
     def __str__(self) -> str:
         lines = [f"right on {share_of(self.agreement)} of the rows, of which {self.rows:,} are distinct"]
@@ -63,7 +65,8 @@ class Evidence:
         else:
             lines.append(f"read without {self.held_out_rows:,} of them, right on {share_of(self.held_out)} of these")
         if self.reason is not None:
-            return "\n".join([self.reason, *lines])
+            nearest = [] if self.nearest is None else [f"the nearest is {self.nearest}"]
+            return "\n".join([self.reason, *nearest, *lines])
         kinds = ", ".join(f"{count} from {_article(kind)}" for kind, count in self.began.items())
         if self.agreed:
             again = ", then read again together with the rows held out" if self.reread else ""
