@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -198,6 +199,27 @@ def test_columns_that_a_rule_needs_and_a_table_lacks(rule, tmp_path, capsys):
     pd.read_csv(EXAMPLES / "new_orders.csv").rename(columns={"stock": "stocks"}).to_csv(tmp_path / "t.csv", index=False)
     assert run("apply", rule, tmp_path / "t.csv") == 2
     assert "has no column 'stock'; did you mean 'stocks'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["rule", "model"])
+def test_a_table_without_rows_has_no_answers_and_teaches_nothing(rule, tmp_path, capsys, suffix, kind):
+    if kind == "model":
+        x = pd.DataFrame({"stock": np.arange(40.0), "ordered": np.arange(40.0) % 7})
+        rule = tmp_path / "m.json"
+        saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["stock"])), "shipped").save(rule)
+    path, empty = tmp_path / f"t.{suffix}", pd.read_csv(EXAMPLES / "orders.csv")[:0]
+    write = partial(pd.DataFrame.to_csv, index=False) if suffix == "csv" else pd.DataFrame.to_parquet
+    write(empty, path)
+    assert run("apply", rule, path) == 0
+    assert capsys.readouterr().out == "shipped\n"
+    assert run("apply", rule, path, "--drop-missing") == 0
+    assert capsys.readouterr().out == "row,shipped\n"
+    assert run("learn", path, "--target", "shipped") == 2
+    assert "names its columns and has no rows: add at least two rows of numbers" in capsys.readouterr().err
+    write(empty.drop(columns="stock"), path)
+    assert run("apply", rule, path) == 2
+    assert "has no column 'stock'" in capsys.readouterr().err
 
 
 def test_an_interrupted_search_says_so(monkeypatch, capsys):
