@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.telling import DONE, INTERRUPTED, NO_RULE, tell
+from nsr.cli.telling import DONE, INTERRUPTED, NO_RULE, say, tell
 
 
 def learn(
@@ -53,15 +53,15 @@ def learn(
     quiet
         Show no progress, and not what was seen.
     """
-    from nsr import progress, workflows
-    from nsr.refusals import InputError, extra
-
-    if emit is not None:
-        workflows.check_target(emit)
-    for path in (save, html):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"there is no folder {path.parent} to write {path.name} to")
     try:
+        from nsr import progress, workflows
+        from nsr.refusals import InputError, extra
+
+        if emit is not None:
+            workflows.check_target(emit)
+        for path in (save, html):
+            if path is not None and not path.parent.is_dir():
+                raise InputError(f"there is no folder {path.parent} to write {path.name} to")
         with progress.share(quiet) as watch:
             learned = workflows.learn(
                 table,
@@ -82,10 +82,10 @@ def learn(
     if program is None:
         tell(words if save else f"{words}; --save FILE keeps it")
     elif emit is None:
-        print(words)  # noqa: T201
+        say(words)
     else:
         tell(words)
-        print(program.emit(emit))  # noqa: T201
+        say(str(program.emit(emit)))
     if save is not None:
         extra("learn", "nsr.saving").saved(learned.estimator, target).save(save)
         tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
@@ -116,5 +116,5 @@ def apply(
 
     for number, part in enumerate(workflows.apply(rule, table, drop_missing=drop_missing)):
         label = "row" if drop_missing else None
-        print(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")  # noqa: T201
+        say(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
     return DONE
