@@ -3,8 +3,6 @@
 import json
 import os
 import sqlite3
-import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -238,37 +236,6 @@ def test_an_interrupted_search_says_so(monkeypatch, capsys):
     monkeypatch.setattr(workflows, "apply", interrupted)
     assert run("apply", "rule.json", EXAMPLES / "orders.csv") == 130
     assert capsys.readouterr().err == "nsr: interrupted\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(("unbuffered", "command"), [("", "apply"), ("1", "apply"), ("", "list")])
-def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered, command):
-    words = [str(rule), str(EXAMPLES / "new_orders.csv")] if command == "apply" else []
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "nsr", command, *words],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
-        )
-    assert (done.returncode, done.stderr) == (1, "nsr: cannot write the output: No space left on device\n")
-
-
-@pytest.mark.parametrize("rows", [1, 100_000])
-def test_a_reader_that_has_gone_is_no_error(rule, tmp_path, rows):
-    (tmp_path / "t.csv").write_text("stock,ordered,price,limit\n" + "1,2,3,4\n" * rows)
-    reader, writer = os.pipe()
-    os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "nsr", "apply", str(rule), str(tmp_path / "t.csv")],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONUNBUFFERED": ""},
-    )
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
