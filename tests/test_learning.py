@@ -250,3 +250,14 @@ def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
 def test_a_folder_that_is_not_there_is_told_before_anything_is_learned(capsys):
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--save", "nowhere/rule.json") == 2
     assert capsys.readouterr().err == "nsr: there is no folder nowhere to write rule.json to\n"
+
+
+@pytest.mark.parametrize("option", ["--save", "--html"])
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_learned(tmp_path, capsys, monkeypatch, option):
+    words = ["learn", EXAMPLES / "orders.csv", "--target", "shipped", option]
+    monkeypatch.setattr(workflows, "learn", lambda *_, **__: pytest.fail("it was learned"))
+    assert run(*words, tmp_path) == 2
+    assert capsys.readouterr().err == f"nsr: {tmp_path} is a folder: name a file in it\n"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert run(*words, tmp_path / "f") == 2
+    assert capsys.readouterr().err.startswith(f"nsr: {tmp_path}/f cannot be written: nothing may be written to")

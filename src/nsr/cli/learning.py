@@ -55,13 +55,14 @@ def learn(
     """
     try:
         from nsr import progress, workflows
-        from nsr.refusals import InputError, extra
+        from nsr.refusals import extra
+        from nsr.writing import check_place
 
         if emit is not None:
             workflows.check_target(emit)
         for path in (save, html):
-            if path is not None and not path.parent.is_dir():
-                raise InputError(f"there is no folder {path.parent} to write {path.name} to")
+            if path is not None:
+                check_place(path)
         with progress.share(quiet) as watch:
             learned = workflows.learn(
                 table,
