@@ -111,7 +111,8 @@ def apply(
     table
         A CSV, TSV or Parquet file with the columns that the rule needs.
     drop_missing
-        Leave out rows in which a value is missing; the first column of the output then numbers the rows.
+        Leave out rows in which a value is missing; the first column of the output then numbers the rows, as a
+        spreadsheet does: the header is row 1. A Parquet file has no header and begins with row 1.
     """
     from nsr import workflows
 
