@@ -53,6 +53,9 @@ def test_what_was_seen_and_found_is_told(capsys):
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--emit", "python", *FEW) == 0
     told = capsys.readouterr()
     assert told.out.startswith("def rule(")
+    assert told.out.endswith("\n")
+    assert not told.out.endswith("\n\n")
+    assert told.err.endswith("nsr: in the code, true stands for yes and false for no\n")
     assert "orders.csv: 280 rows, 6 columns to learn 'shipped' from" in told.err
     assert "column 'country' is left out: text or dates, such as 'DE' in row 2" in told.err
     assert "column 'vat_rate' is left out: constant" in told.err
@@ -64,6 +67,22 @@ def table(path: Path, rows: int = 120, **columns) -> Path:
     own = {"a": rng.integers(-50, 50, rows), "b": rng.integers(-50, 50, rows), "c": rng.normal(size=rows)}
     pd.DataFrame(own | {name: make(own, rng) for name, make in columns.items()}).to_csv(path, index=False)
     return path
+
+
+def test_what_positions_stand_for_is_told_and_columns_are_named_in_both_ways(tmp_path, capsys):
+    def three(own, _):
+        return np.where(own["a"] > 20, "high", np.where(own["a"] > -10, "middle", "low"))
+
+    path = table(tmp_path / "t.csv", y=three, n=lambda own, _: np.maximum(own["a"], own["b"]))
+    words = ["learn", path, "--target", "y", "--emit", "c", "--quiet", *FEW]
+    assert run(*words, "--columns", "a", "b") == 0
+    told = capsys.readouterr()
+    assert told.err.endswith("nsr: in the code, 0 stands for high, 1 for low, 2 for middle\n")
+    assert not told.out.endswith("\n\n")
+    assert run(*words, "--columns", "a", "--columns", "b") == 0
+    assert capsys.readouterr() == told
+    assert run("learn", path, "--target", "n", "--columns", "a", "b", "--emit", "sql", "--quiet", *FEW) == 0
+    assert "in the code" not in capsys.readouterr().err
 
 
 def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):

@@ -13,7 +13,7 @@ def learn(
     table: Path,
     *,
     target: str,
-    columns: Annotated[Sequence[str], Parameter(negative="")] = (),
+    columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True)] = (),
     kind: str = "auto",
     errors: float = 0.1,
     restarts: int = 8,
@@ -33,7 +33,7 @@ def learn(
     target
         The column that the rule is to tell.
     columns
-        A column to learn from, instead of all that hold numbers. May be repeated.
+        Columns to learn from, instead of all that hold numbers, as in --columns a b or --columns a --columns b.
     kind
         Whether the target is a class or a number; by default as it looks.
     errors
@@ -86,7 +86,11 @@ def learn(
         say(words)
     else:
         tell(words)
-        say(str(program.emit(emit)))
+        if learned.answers:
+            (said, meant), *others = learned.answers
+            each = [f"{said} stands for {meant}", *(f"{said} for {meant}" for said, meant in others)]
+            tell(f"in the code, {(' and ' if len(each) == 2 else ', ').join(each)}")
+        say(str(program.emit(emit)).rstrip("\n"))
     if save is not None:
         extra("learn", "nsr.saving").saved(learned.estimator, target).save(save)
         tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
