@@ -7,12 +7,15 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from importlib.resources import files
+from pathlib import Path
 
 import jsonschema
 import pytest
 
 from nsr import __version__, workflows
 from nsr.cli import main
+from nsr.program import Program, Variable
+from nsr.saving import SavedRule
 from nsr.sweep import run
 
 SCHEMA = json.loads((files("nsr") / "report" / "results.schema.json").read_text())
@@ -154,3 +157,42 @@ def test_a_folder_without_mnist_is_one_sentence_before_any_worker_starts(capsys,
 def test_the_command_runs_as_a_module():
     printed = subprocess.run([sys.executable, "-m", "nsr", "--help"], capture_output=True, text=True, check=True).stdout
     assert "reproduce" in printed
+
+
+@pytest.fixture
+def rule(tmp_path) -> Path:
+    """A saved rule, which says what the column a says, beside a table of one row."""
+    SavedRule("y", None, Program(Variable("a"))).save(tmp_path / "rule.json")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    return tmp_path / "rule.json"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(("unbuffered", "command"), [("", "apply"), ("1", "apply"), ("", "list")])
+def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered, command):
+    words = [str(rule), str(rule.with_name("t.csv"))] if command == "apply" else []
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "nsr", command, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (done.returncode, done.stderr) == (1, "nsr: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("rows", [1, 100_000])
+def test_a_reader_that_has_gone_is_no_error(rule, tmp_path, rows):
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * rows)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "nsr", "apply", str(rule), str(tmp_path / "t.csv")],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

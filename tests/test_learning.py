@@ -1,7 +1,9 @@
 """``nsr learn`` and ``nsr apply``, as a person calls them."""
 
 import json
+import os
 import sqlite3
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +53,9 @@ def test_what_was_seen_and_found_is_told(capsys):
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--emit", "python", *FEW) == 0
     told = capsys.readouterr()
     assert told.out.startswith("def rule(")
+    assert told.out.endswith("\n")
+    assert not told.out.endswith("\n\n")
+    assert told.err.endswith("nsr: in the code, true stands for yes and false for no\n")
     assert "orders.csv: 280 rows, 6 columns to learn 'shipped' from" in told.err
     assert "column 'country' is left out: text or dates, such as 'DE' in row 2" in told.err
     assert "column 'vat_rate' is left out: constant" in told.err
@@ -62,6 +67,22 @@ def table(path: Path, rows: int = 120, **columns) -> Path:
     own = {"a": rng.integers(-50, 50, rows), "b": rng.integers(-50, 50, rows), "c": rng.normal(size=rows)}
     pd.DataFrame(own | {name: make(own, rng) for name, make in columns.items()}).to_csv(path, index=False)
     return path
+
+
+def test_what_positions_stand_for_is_told_and_columns_are_named_in_both_ways(tmp_path, capsys):
+    def three(own, _):
+        return np.where(own["a"] > 20, "high", np.where(own["a"] > -10, "middle", "low"))
+
+    path = table(tmp_path / "t.csv", y=three, n=lambda own, _: np.maximum(own["a"], own["b"]))
+    words = ["learn", path, "--target", "y", "--emit", "c", "--quiet", *FEW]
+    assert run(*words, "--columns", "a", "b") == 0
+    told = capsys.readouterr()
+    assert told.err.endswith("nsr: in the code, 0 stands for high, 1 for low, 2 for middle\n")
+    assert not told.out.endswith("\n\n")
+    assert run(*words, "--columns", "a", "--columns", "b") == 0
+    assert capsys.readouterr() == told
+    assert run("learn", path, "--target", "n", "--columns", "a", "b", "--emit", "sql", "--quiet", *FEW) == 0
+    assert "in the code" not in capsys.readouterr().err
 
 
 def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
@@ -200,6 +221,27 @@ def test_columns_that_a_rule_needs_and_a_table_lacks(rule, tmp_path, capsys):
     assert "has no column 'stock'; did you mean 'stocks'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["rule", "model"])
+def test_a_table_without_rows_has_no_answers_and_teaches_nothing(rule, tmp_path, capsys, suffix, kind):
+    if kind == "model":
+        x = pd.DataFrame({"stock": np.arange(40.0), "ordered": np.arange(40.0) % 7})
+        rule = tmp_path / "m.json"
+        saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["stock"])), "shipped").save(rule)
+    path, empty = tmp_path / f"t.{suffix}", pd.read_csv(EXAMPLES / "orders.csv")[:0]
+    write = partial(pd.DataFrame.to_csv, index=False) if suffix == "csv" else pd.DataFrame.to_parquet
+    write(empty, path)
+    assert run("apply", rule, path) == 0
+    assert capsys.readouterr().out == "shipped\n"
+    assert run("apply", rule, path, "--drop-missing") == 0
+    assert capsys.readouterr().out == "row,shipped\n"
+    assert run("learn", path, "--target", "shipped") == 2
+    assert "names its columns and has no rows: add at least two rows of numbers" in capsys.readouterr().err
+    write(empty.drop(columns="stock"), path)
+    assert run("apply", rule, path) == 2
+    assert "has no column 'stock'" in capsys.readouterr().err
+
+
 def test_an_interrupted_search_says_so(monkeypatch, capsys):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
@@ -207,6 +249,12 @@ def test_an_interrupted_search_says_so(monkeypatch, capsys):
     monkeypatch.setattr(workflows, "learn", interrupted)
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped") == 130
     assert capsys.readouterr().err == "nsr: interrupted; nothing was learned\n"
+    monkeypatch.setattr(workflows, "check_target", interrupted)  # in the first second
+    assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--emit", "c") == 130
+    assert capsys.readouterr().err == "nsr: interrupted; nothing was learned\n"
+    monkeypatch.setattr(workflows, "apply", interrupted)
+    assert run("apply", "rule.json", EXAMPLES / "orders.csv") == 130
+    assert capsys.readouterr().err == "nsr: interrupted\n"
 
 
 def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
@@ -221,3 +269,14 @@ def test_a_sum_of_few_values_is_a_sum_and_no_list_of_cases(tmp_path):
 def test_a_folder_that_is_not_there_is_told_before_anything_is_learned(capsys):
     assert run("learn", EXAMPLES / "orders.csv", "--target", "shipped", "--save", "nowhere/rule.json") == 2
     assert capsys.readouterr().err == "nsr: there is no folder nowhere to write rule.json to\n"
+
+
+@pytest.mark.parametrize("option", ["--save", "--html"])
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_learned(tmp_path, capsys, monkeypatch, option):
+    words = ["learn", EXAMPLES / "orders.csv", "--target", "shipped", option]
+    monkeypatch.setattr(workflows, "learn", lambda *_, **__: pytest.fail("it was learned"))
+    assert run(*words, tmp_path) == 2
+    assert capsys.readouterr().err == f"nsr: {tmp_path} is a folder: name a file in it\n"
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert run(*words, tmp_path / "f") == 2
+    assert capsys.readouterr().err.startswith(f"nsr: {tmp_path}/f cannot be written: nothing may be written to")

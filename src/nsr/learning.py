@@ -71,6 +71,16 @@ class Learned:
         return "\n".join([str(self.estimator.rule_), "", holds, str(evidence)])
 
     @property
+    def answers(self) -> list[tuple[str, str]]:
+        """What the code gives, and the class that it stands for; nothing where it gives the target itself."""
+        if not isinstance(self.estimator, NSRClassifier) or self.estimator.says_labels:
+            return []
+        classes = list(map(str, self.estimator.classes_.tolist()))
+        if len(classes) == 2:
+            return [("true", classes[1]), ("false", classes[0])]
+        return [(str(place), each) for place, each in enumerate(classes)]
+
+    @property
     def is_class(self) -> bool:
         """Whether the target was learned as classes."""
         return isinstance(self.estimator, NSRClassifier)

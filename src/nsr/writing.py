@@ -1,8 +1,19 @@
 """Files are written whole or not at all."""
 
+import os
 from pathlib import Path
 
 from nsr.refusals import InputError
+
+
+def check_place(path: Path) -> None:
+    """Refuse a file that cannot be written because of where it is to be, before there is anything to write."""
+    if not path.parent.is_dir():
+        raise InputError(f"there is no folder {path.parent} to write {path.name} to")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise InputError(f"{path} cannot be written: nothing may be written to the folder {path.parent}")
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -106,6 +106,9 @@ def test_a_number_reads_back(value):
         ("a\\nb", "`a\\\\nb`"),
         ('a"; drop table t; --', '`a"; drop table t; --`'),
         ("__import__('os')", "`__import__('os')`"),
+        ("q'uo\"te", "`q'uo\"te`"),
+        ("a\\'\"", "`a\\\\'\"`"),
+        ("\x85\u2028\U000e0001\ud800ü ", "`\\x85\\u2028\\U000e0001\\ud800ü `"),
     ],
 )
 def test_names_that_are_no_identifiers_stand_between_backquotes(variable, text):

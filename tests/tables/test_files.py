@@ -45,7 +45,6 @@ def test_the_same_table_in_many_forms(tmp_path, name, content):
         ("t.csv", b"", "t.csv is empty: the first row has to name the columns, and rows of numbers follow"),
         ("t.csv", b"\n\n", "t.csv names no columns: the first row has to name them"),
         ("t.csv", b"\xef\xbb\xbf", "t.csv names no columns"),
-        ("t.csv", b"a,b\n", "t.csv names its columns and has no rows: add at least two rows of numbers"),
         ("t.csv", b"a,b\n1,2\n3\n", "row 3 of PATH has 1 cell and the header has 2: give every row one cell for each"),
         ("t.csv", b"a,b\n1,2,3\n", "row 2 of PATH has 3 cells and the header has 2"),
         ("t.csv", b"a,b\n\n1,2\n1,2,3\n", "row 4 of PATH has 3 cells"),
@@ -125,6 +124,17 @@ def test_cells_of_parquet(tmp_path):
     assert list(batch.cells.values())[:4] == [[big, None], [0.5, None], short, ["7", "8"]]
     assert list(batch.cells.values())[4:] == [["[1]", None], [None, "x"], [5, 6]]
     assert list(batch.cells)[-1] == "unnamed column 7"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_file_without_rows_is_a_batch_without_rows(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        path.write_text("a,b\n\n")
+    else:
+        pq.write_table(pa.table({"a": pa.array([], pa.int64()), "b": pa.array([], pa.string())}), path)
+    assert only_batch(path).cells == {"a": [], "b": []}
+    assert [(list(part.rows), part.cells) for part in batches(path, ["b"])] == [([], {"b": []})]
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])

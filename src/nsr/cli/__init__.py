@@ -2,12 +2,13 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import cyclopts
 
 from nsr.cli.learning import apply, learn
 from nsr.cli.reproducing import list_, report, reproduce, results
-from nsr.cli.telling import DONE, INTERRUPTED, WRONG, tell
+from nsr.cli.telling import DONE, FAILED, INTERRUPTED, WRONG, OutputError, flush, hush, tell
 from nsr.refusals import InputError
 
 
@@ -32,14 +33,24 @@ app.command(list_, name="list")
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 done, 1 something failed, 2 the command was wrong, 3 no rule, 130 interrupted."""
     try:
-        code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        code = _code(tokens)
+        flush()
+    except BrokenPipeError:  # the reader, such as head, has seen enough
+        hush()
+        code = DONE
+    except OutputError as problem:
+        tell(str(problem))
+        hush()
+        code = FAILED
+    sys.exit(code or DONE)
+
+
+def _code(tokens: Sequence[str] | None) -> Any:
+    try:
+        return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except (InputError, cyclopts.CycloptsError) as refusal:
         tell(str(refusal))
-        code = WRONG
+        return WRONG
     except KeyboardInterrupt:
-        tell("interrupted; what was finished is kept, and the same command goes on from there")
-        code = INTERRUPTED
-    except BrokenPipeError:  # the reader, such as head, has seen enough
-        sys.stdout = None
-        code = DONE
-    sys.exit(code or DONE)
+        tell("interrupted")
+        return INTERRUPTED

@@ -6,14 +6,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.telling import DONE, INTERRUPTED, NO_RULE, tell
+from nsr.cli.telling import DONE, INTERRUPTED, NO_RULE, say, tell
 
 
 def learn(
     table: Path,
     *,
     target: str,
-    columns: Annotated[Sequence[str], Parameter(negative="")] = (),
+    columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True)] = (),
     kind: str = "auto",
     errors: float = 0.1,
     restarts: int = 8,
@@ -33,7 +33,7 @@ def learn(
     target
         The column that the rule is to tell.
     columns
-        A column to learn from, instead of all that hold numbers. May be repeated.
+        Columns to learn from, instead of all that hold numbers, as in --columns a b or --columns a --columns b.
     kind
         Whether the target is a class or a number; by default as it looks.
     errors
@@ -53,15 +53,16 @@ def learn(
     quiet
         Show no progress, and not what was seen.
     """
-    from nsr import progress, workflows
-    from nsr.refusals import InputError, extra
-
-    if emit is not None:
-        workflows.check_target(emit)
-    for path in (save, html):
-        if path is not None and not path.parent.is_dir():
-            raise InputError(f"there is no folder {path.parent} to write {path.name} to")
     try:
+        from nsr import progress, workflows
+        from nsr.refusals import extra
+        from nsr.writing import check_place
+
+        if emit is not None:
+            workflows.check_target(emit)
+        for path in (save, html):
+            if path is not None:
+                check_place(path)
         with progress.share(quiet) as watch:
             learned = workflows.learn(
                 table,
@@ -82,10 +83,14 @@ def learn(
     if program is None:
         tell(words if save else f"{words}; --save FILE keeps it")
     elif emit is None:
-        print(words)  # noqa: T201
+        say(words)
     else:
         tell(words)
-        print(program.emit(emit))  # noqa: T201
+        if learned.answers:
+            (said, meant), *others = learned.answers
+            each = [f"{said} stands for {meant}", *(f"{said} for {meant}" for said, meant in others)]
+            tell(f"in the code, {(' and ' if len(each) == 2 else ', ').join(each)}")
+        say(str(program.emit(emit)).rstrip("\n"))
     if save is not None:
         extra("learn", "nsr.saving").saved(learned.estimator, target).save(save)
         tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
@@ -110,11 +115,12 @@ def apply(
     table
         A CSV, TSV or Parquet file with the columns that the rule needs.
     drop_missing
-        Leave out rows in which a value is missing; the first column of the output then numbers the rows.
+        Leave out rows in which a value is missing; the first column of the output then numbers the rows, as a
+        spreadsheet does: the header is row 1. A Parquet file has no header and begins with row 1.
     """
     from nsr import workflows
 
     for number, part in enumerate(workflows.apply(rule, table, drop_missing=drop_missing)):
         label = "row" if drop_missing else None
-        print(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")  # noqa: T201
+        say(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
     return DONE

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.telling import DONE, FAILED, tell
+from nsr.cli.telling import DONE, FAILED, INTERRUPTED, output, say, tell
 
 if TYPE_CHECKING:
     from nsr.report.summaries import Summary
@@ -54,21 +54,25 @@ def reproduce(
     quiet
         Show no progress.
     """
-    from nsr import progress, workflows
-
     only = {field: values for field, values in (("model", model), ("comparison", comparison)) if values}
-    result = workflows.reproduce(
-        names,
-        profile=profile,
-        recipe=recipe,
-        seeds=seeds,
-        only=only,
-        workers=workers,
-        out=out,
-        data=data,
-        watch=progress.choose(quiet),
-        tell=tell,
-    )
+    try:
+        from nsr import progress, workflows
+
+        result = workflows.reproduce(
+            names,
+            profile=profile,
+            recipe=recipe,
+            seeds=seeds,
+            only=only,
+            workers=workers,
+            out=out,
+            data=data,
+            watch=progress.choose(quiet),
+            tell=tell,
+        )
+    except KeyboardInterrupt:
+        tell("interrupted; what was finished is kept, and the same command goes on from there")
+        return INTERRUPTED
     _show(result.summaries, as_json=json_)
     if not json_:
         tell(f"the page is {workflows.report(out=out)}")
@@ -108,11 +112,11 @@ def results(
 
     if failures:
         for failure in workflows.failures(out):
-            print(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")  # noqa: T201
+            say(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")
         return DONE
     if export is not None:
         for path in workflows.export(export, names, out=out):
-            print(path)  # noqa: T201
+            say(str(path))
         return DONE
     _show(workflows.stored(names, out=out), as_json=json_)
     return DONE
@@ -140,7 +144,7 @@ def report(
     """
     from nsr import workflows
 
-    print(workflows.report(out=out, exported=from_, html=html, figures=figures))  # noqa: T201
+    say(str(workflows.report(out=out, exported=from_, html=html, figures=figures)))
     return DONE
 
 
@@ -158,13 +162,14 @@ def list_() -> int:
             for profile in experiment.profiles.values()
         )
         table.add_row(experiment.name, experiment.section, experiment.shows, experiment.title, cost)
-    Console().print(table)
+    with output():
+        Console().print(table)
     return DONE
 
 
 def _show(summaries: "Mapping[str, Sequence[Summary]]", *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps({name: [row.as_json() for row in rows] for name, rows in summaries.items()}))  # noqa: T201
+        say(json.dumps({name: [row.as_json() for row in rows] for name, rows in summaries.items()}))
         return
     from rich.console import Console
 
@@ -174,4 +179,5 @@ def _show(summaries: "Mapping[str, Sequence[Summary]]", *, as_json: bool) -> Non
     console = Console()
     for name, rows in summaries.items():
         for table in tables(EXPERIMENTS[name], rows):
-            console.print(table, "")
+            with output():
+                console.print(table, "")

@@ -33,10 +33,17 @@ def number(value: Fraction) -> str:
 
 
 def name(variable: str) -> str:
-    """A name as it is where it is an identifier, else between backquotes, with line ends and the like escaped."""
+    """A name as it is where it is an identifier, else between backquotes, with line ends and the like escaped.
+
+    So is the backslash, and backquotes are doubled: no two names read alike.
+    """
     if variable.isidentifier() and not iskeyword(variable):
         return variable
-    return f"`{repr(variable)[1:-1].replace('`', '``')}`"
+    return f"`{''.join(map(_escaped, variable)).replace('`', '``')}`"
+
+
+def _escaped(letter: str) -> str:
+    return letter if letter.isprintable() and letter != "\\" else letter.encode("unicode_escape").decode()
 
 
 def _text(expression: Expression, around: int) -> str:

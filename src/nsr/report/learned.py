@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from nsr.estimators import NSRClassifier
 from nsr.estimators.rules import comparisons
 from nsr.estimators.search import share_of
 from nsr.learning import Learned
@@ -48,7 +47,7 @@ def write_learned(path: Path, learned: Learned) -> None:
         levels=LEVELS,
         **_tree(learned),
         codes=[] if program is None else [_code(program, language) for language in LANGUAGES],
-        answers=_answers(learned),
+        answers=learned.answers,
     )
 
 
@@ -100,16 +99,6 @@ def _code(program: Program, language: str) -> dict[str, Any]:
         except InputError as problem:
             return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
     return {"language": LANGUAGES[language], "text": text.rstrip(), "notes": [str(each.message) for each in told]}
-
-
-def _answers(learned: Learned) -> list[tuple[str, str]]:
-    """What the code gives, and the class that it stands for; nothing where it gives the target itself."""
-    estimator, classes = learned.estimator, classes_of(learned)
-    if classes is None or (isinstance(estimator, NSRClassifier) and estimator.says_labels):
-        return []
-    if len(classes) == 2:
-        return [("true", str(classes[1])), ("false", str(classes[0]))]
-    return [(str(place), str(each)) for place, each in enumerate(classes)]
 
 
 def _written(value: Any) -> str:

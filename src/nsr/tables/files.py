@@ -37,6 +37,7 @@ class Batch:
 def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]:
     """The rows of a file in order, of all columns or of some; what is wrong with the file is an InputError.
 
+    There is at least one batch: one without rows where the file has none.
     A row's number is the one that a spreadsheet shows, where the header is row 1. Parquet has no header: its first
     row is row 1.
     """
@@ -50,24 +51,19 @@ def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]
         raise InputError(f"{path} is not a kind of table that can be read: save it as .csv, .tsv or .parquet")
     if path.is_file() and path.stat().st_size == 0:
         raise InputError(f"{path} is empty: the first row has to name the columns, and rows of numbers follow")
-    rows = 0
     try:
         parts = _separated(path, SEPARATORS[suffix], columns) if suffix in SEPARATORS else _parquet(path, columns)
-        for batch in parts:
-            rows += len(batch.rows)
-            yield batch
+        yield from parts
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8: save it as UTF-8, which Excel calls 'CSV UTF-8'") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
         raise InputError(f"{path} cannot be unpacked, it is cut off or no gzip: {problem}") from None
     except OSError as problem:
         raise InputError(f"{path} cannot be read: {problem.strerror or problem}") from None
-    if rows == 0:
-        raise InputError(f"{path} names its columns and has no rows: add at least two rows of numbers")
 
 
 def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Iterator[Batch]:
-    size = path.stat().st_size or 1
+    length = path.stat().st_size or 1
     with path.open("rb") as raw, _text(path, raw) as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         numbered = ((number, row) for number, row in enumerate(reader, 1) if row)
@@ -76,7 +72,11 @@ def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Ite
             _check_separator(path, separator, header)
             names = _names(path, header)
             places = [(place, name) for place, name in enumerate(names) if columns is None or name in columns]
-            while some := list(islice(numbered, max(1, CELLS // len(names)))):
+            size = max(1, CELLS // len(names))
+            some = list(islice(numbered, size))
+            if not some:
+                yield Batch([], {name: [] for _, name in places})
+            while some:
                 for number, row in some:
                     if len(row) != len(names):
                         raise InputError(
@@ -85,7 +85,8 @@ def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Ite
                         )
                 by_column = list(zip(*(row for _, row in some), strict=True))
                 cells = {name: _known(by_column[place]) for place, name in places}
-                yield Batch([number for number, _ in some], cells, raw.tell() / size)
+                yield Batch([number for number, _ in some], cells, raw.tell() / length)
+                some = list(islice(numbered, size))
         except csv.Error as problem:
             raise InputError(
                 f"{path} cannot be read at line {reader.line_num} or before ({problem}): check the quotes there"
@@ -117,6 +118,9 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> Iterator[Batch]:
             stored = dict(zip(names, file.schema_arrow.names, strict=True))
             wanted = [name for name in names if columns is None or name in columns]
             size, start = max(1, CELLS // max(1, len(names))), 1
+            if not file.metadata.num_rows:
+                yield Batch([], {name: [] for name in wanted})
+                return
             for part in file.iter_batches(size, columns=[stored[n] for n in wanted]):
                 cells = {name: _python(arrow, part.column(stored[name])) for name in wanted}
                 end = start + part.num_rows

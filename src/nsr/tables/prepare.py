@@ -37,6 +37,8 @@ def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequ
     label = table.column(target)
     if target in only:
         raise InputError(f"{target!r} is the target and cannot be a column to learn from: leave it out")
+    if table.rows == 0:
+        raise InputError(f"{table.path} names its columns and has no rows: add at least two rows of numbers")
     if table.rows < 2:
         raise InputError(f"{table.path} has one row: a rule needs at least two, with different values of {target!r}")
     if label.unfit == "empty":

@@ -90,7 +90,7 @@ def chunks(
     """
     numbers = [table.column(name) for name in dict.fromkeys(columns)]
     for column in numbers:
-        if column.unfit:
+        if table.rows and column.unfit:
             raise InputError(f"column {column.name!r} of {table.path} has to hold numbers, and it is {column.unfit}")
     labels = [] if target is None else [table.column(target)]
     for column in numbers + labels:

@@ -1,5 +1,6 @@
 """SQL: the expressions are run in SQLite and in DuckDB."""
 
+import random
 import sqlite3
 from fractions import Fraction
 
@@ -109,7 +110,37 @@ def test_it_reads_as_a_person_would_write_it():
     program = Program(Where(Compare("!=", a, b), Variable("unit price") * 2 + 4, a * 0.1))
     assert emit(program, "sql") == 'CASE WHEN "a" = "b" THEN "a" / 10e0 ELSE 2 * "unit price" + 4 END'
     assert emit(Program(Compare(">", a, Constant(37.5))), "sql", table="my table") == '"my table"."a" > 37.5e0'
+    assert emit(Program(a + Fraction("0.305")), "sql") == '"a" + 0.305e0'
+    assert emit(Program(a + Fraction(1, 3)), "sql") == '"a" + 1e0 / 3e0'
     assert emit(Program(Truth(False)), "sql") == "FALSE"
+
+
+HALFWAY = ("0.797097", "73.304589", "0.9520787", "0.913565296539742")
+"""Near the middle of two floats: SQLite 3.40 takes the wrong one of these decimals."""
+
+
+@engines
+@pytest.mark.parametrize("value", HALFWAY)
+def test_decimals_that_a_database_may_round_twice_are_quotients(engine, value):
+    connection = table(engine, ("a",), [(0.0,)])
+    expression = emit(Program(a + Fraction(value)), "sql")
+    assert " / " in expression
+    assert selected(connection, expression) == [float(value)]
+
+
+@engines
+def test_decimals_are_the_floats_that_they_are_in_python(engine):
+    source, connection = random.Random(0), table(engine, ("a",), [(0.0,)])
+    decimals = [f"{source.randrange(10 ** min(15, places + 2)) / 10**places:.{places}f}" for places in range(1, 16)]
+    decimals += [f"{source.randrange(1, 10**6)}e-6" for _ in range(2_000)]
+    written = [emit(Program(a + Fraction(value)), "sql") for value in decimals]
+    assert sum(" / " not in each for each in written) > 0.9 * len(written)
+    found = [row for at in range(0, len(written), 500) for row in _row(connection, written[at : at + 500])]
+    assert found == [float(value) for value in decimals]
+
+
+def _row(connection, expressions):
+    return connection.execute(f"SELECT {', '.join(expressions)} FROM t").fetchone()
 
 
 @engines

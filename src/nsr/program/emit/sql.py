@@ -10,6 +10,8 @@ SQLite takes a column that does not exist, in double quotes, for a text; ``table
 column, and a mistake becomes an error.
 """
 
+import math
+import sys
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
@@ -62,6 +64,18 @@ def _warn(expression: Expression, integers: bool) -> None:
         warn_of_whole_constants(expression, "SQLite")
 
 
+def _reads_back(decimal: str) -> bool:
+    """Whether a decimal is short, and so far from the middle of two floats that every SQLite takes the nearer one.
+
+    Some versions multiply by a tenth for each place, rounding to 64 bits, before they round to the 53 of a float.
+    """
+    if len(decimal.lstrip("0")) > 1 + sys.float_info.dig:
+        return False
+    near, places = float(decimal), len(decimal.partition(".")[2])
+    gap = Fraction(near) - Fraction(math.nextafter(near, 0))
+    return abs(Fraction(decimal) - Fraction(near)) <= (Fraction(1, 2) - Fraction(places, 2**10)) * gap
+
+
 class _Sql(Writer):
     truths = ("FALSE", "TRUE")
     operators: ClassVar[Mapping[str, str]] = {"!=": "<>"}
@@ -69,11 +83,11 @@ class _Sql(Writer):
     choice_binds = ATOM
 
     def number(self, value: Fraction) -> str:
-        """Whole where it is whole. 1/10 is a quotient, because SQLite may round 0.1 twice on its way to a float."""
+        """Whole where it is whole, and a decimal where it is short and every database reads the same float."""
         if value.denominator == 1:
             return str(value.numerator) if value <= INT64 else repr(float(value))
         decimal = text.number(value)
-        if value.denominator & (value.denominator - 1) == 0 and "/" not in decimal and len(decimal) <= 16:
+        if "/" not in decimal and _reads_back(decimal):
             return f"{decimal}e0"
         pair = value.as_integer_ratio()
         if max(pair) > FLOAT_INTEGERS:
