@@ -168,7 +168,7 @@ def rule(tmp_path) -> Path:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(("unbuffered", "command"), [("", "apply"), ("1", "apply"), ("", "list")])
+@pytest.mark.parametrize(("unbuffered", "command"), [("1", "apply"), ("", "list")])
 def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered, command):
     words = [str(rule), str(rule.with_name("t.csv"))] if command == "apply" else []
     with Path("/dev/full").open("w") as full:
@@ -182,9 +182,8 @@ def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered
     assert (done.returncode, done.stderr) == (1, "nsr: cannot write the output: No space left on device\n")
 
 
-@pytest.mark.parametrize("rows", [1, 100_000])
-def test_a_reader_that_has_gone_is_no_error(rule, tmp_path, rows):
-    (tmp_path / "t.csv").write_text("a\n" + "1\n" * rows)
+def test_a_reader_that_has_gone_is_no_error(rule, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * 100_000)
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

@@ -15,7 +15,7 @@ from nsr.experiments import EXPERIMENTS
 from nsr.sweep.store import FILE, Store
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
-KILLS = int(os.environ.get("NSR_KILLS", "4"))
+KILLS = int(os.environ.get("NSR_KILLS", "2"))
 """How often a sweep is killed; make faults does it 20 times."""
 SEEDS = 8 if KILLS > 6 else 4
 """Of each cell: work enough to be killed so often."""
