@@ -252,4 +252,5 @@ def test_a_factor_is_said_to_be_none_of_its_rules():
 def test_few_distinct_rows_are_said_to_be_few():
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 2)), columns=["a", "b"])
     model = NSRClassifier(**SHORT).fit(x, x.all(axis=1))
-    assert model.evidence_.reason == "no rule: 4 distinct rows are too few to tell one from chance"
+    few = "no rule: 4 distinct rows, 1 of the rarest class, are too few to tell one from chance"
+    assert model.evidence_.reason == few

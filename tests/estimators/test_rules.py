@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from nsr.estimators.doubts import BY_CHANCE, Margin, chance_of_nearness, left_over, margins, smoother, unseen
+from nsr.estimators.doubts import (
+    BY_CHANCE,
+    Margin,
+    _parting,
+    chance_of_nearness,
+    left_over,
+    margins,
+    smoother,
+    unseen,
+)
 from nsr.estimators.rules import nats_to_tell, read, said
 from nsr.estimators.screen import Labelled, Screen, comparable
 from nsr.program.numbers import Numbers, Probe
@@ -124,6 +133,20 @@ def test_rules_of_several_constants_are_no_staircase(holds):
     x = np.random.default_rng(0).integers(0, 60, (300, 2)).astype(np.float64)
     screen, rule = rule_of(labelled(x, holds(*x.T)))
     assert smoother(screen.rows, rule) is None
+
+
+def test_a_wrong_label_that_a_slant_would_explain_is_no_slant():
+    x = np.random.default_rng(0).uniform(0, 100, (300, 2))
+    x[:2] = (99.9, 99.8), (0.2, 0.1)  # as near to the line as no other row, one at each end of it
+    x = x[np.abs(x[:, 0] - x[:, 1]) > 0.09]
+    y = x[:, 0] > x[:, 1]
+    y[0] = False
+    assert _parting(x, ["a", "b"], y).startswith("b < 0.9")
+    rows = labelled(x, y)
+    rule = read(Screen(rows), [Probe(0, 1, Fraction(0))])
+    assert str(rule.expression) == "a > b"
+    assert rule.wrong == 1
+    assert smoother(rows, rule) is None
 
 
 def test_margins_say_both_sides():

@@ -61,12 +61,13 @@ def chance_of_nearness(rows: Labelled, rule: Rule) -> float:
 def smoother(rows: Labelled, rule: Rule) -> str | None:
     """A line or a product of two columns that parts the classes with fewer constants than a rule; None without one.
 
-    A rule of several gaps and constants then is a staircase along a border that comparisons cannot say.
+    A rule of several gaps and constants then is a staircase along a border that comparisons cannot say. Two rows that
+    contradict the rule, and not the line, are worth a constant.
     """
     names = rows.numbers.names
     columns = sorted({column for probe in rule.probes for column in probe.pair if column < len(names)})
-    constants = sum(not _plain(probe, names) for probe in rule.probes)
-    if rows.kinds != 2 or len(columns) < 2 or (constants < 2 and rule.wrong == 0):
+    constants = sum(not _plain(probe, names) for probe in rule.probes) + rule.wrong / 2
+    if rows.kinds != 2 or len(columns) < 2:
         return None
     x = rows.numbers.x.double().numpy()[:, columns]
     own = [name(names[column]) for column in columns]
@@ -74,7 +75,7 @@ def smoother(rows: Labelled, rule: Rule) -> str | None:
     if len(own) == 2:
         tried.append((x.prod(1, keepdims=True), [" * ".join(own)], 1))
     for terms, words, free in tried:
-        if (free < constants or rule.wrong > 0) and len(rows) > ROWS_EACH * free:
+        if free < constants and len(rows) > ROWS_EACH * free:
             told = _parting(terms, words, rows.classes == 1)
             if told is not None:
                 return told

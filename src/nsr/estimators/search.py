@@ -146,7 +146,10 @@ def _refusal(rows: Labelled, screen: Screen, rule: Rule, errors: float) -> str |
     nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.kinds)
     share = rule.wrong / rows.total
     if nothing < CLEAR + math.log(6 * screen.among):
-        return f"no rule: {len(rows):,} distinct rows are too few to tell one from chance"
+        rarest = int(np.bincount(rows.classes, minlength=rows.kinds).min())
+        return (
+            f"no rule: {len(rows):,} distinct rows, {rarest:,} of the rarest class, are too few to tell one from chance"
+        )
     if not rule.comparisons or rule.nats > nothing - CLEAR:
         return "no comparison of the columns tells the classes apart better than chance"
     if (line := smoother(rows, rule)) is not None:
