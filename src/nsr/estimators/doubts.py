@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 from scipy.stats import mannwhitneyu, rankdata
 
 from nsr.estimators.rules import Rule, patterns, price, said
-from nsr.estimators.screen import Labelled, Screen
+from nsr.estimators.screen import SCREENED, Labelled, Screen, some_rows
 from nsr.program.expressions import Compare
 from nsr.program.numbers import Numbers, Probe
 from nsr.program.text import name
@@ -20,8 +20,6 @@ LEFT_OVER = 5.0
 """Nats, after the price of naming it, that a further comparison may tell of what is contradicted as mere chance."""
 ROWS_EACH = 20
 """A smooth border is looked for where there are so many rows for each of its constants."""
-MOST_ROWS = 2_000
-"""On so many rows it is looked for; then it is checked on all."""
 SIGNED = {-1: "<", 0: "=", 1: ">"}
 
 
@@ -88,7 +86,7 @@ def _parting(terms: np.ndarray, words: Sequence[str], holds: np.ndarray) -> str 
     if not (scale > 0).all():
         return None
     signed = np.where(holds, 1.0, -1.0)[:, None] * np.column_stack([terms / scale, np.ones(len(terms))])
-    some = np.unique(np.linspace(0, len(signed) - 1, MOST_ROWS).astype(np.int64))
+    some = some_rows(signed, SCREENED)  # it is checked on all
     # the widest margin: weights of at most 1, and every row on its side by at least the last number
     limits = np.column_stack([-signed[some], np.ones(len(some))])
     bounds = [*[(-1, 1)] * len(words), (None, None), (None, 1)]

@@ -14,8 +14,8 @@ from nsr.estimators.doubts import LEFT_OVER, left_over, margins, unseen
 from nsr.estimators.gated import Member, train
 from nsr.estimators.registers import starts
 from nsr.estimators.rules import Rule
-from nsr.estimators.screen import Labelled, Screen
-from nsr.estimators.search import HELD_OUT, SCREENED, Evidence, search, share_of, some_rows
+from nsr.estimators.screen import SCREENED, Labelled, Screen, some_rows
+from nsr.estimators.search import HELD_OUT, Evidence, search, share_of
 from nsr.estimators.sums import Sum, Targets, nearest_sum, rounding, sums
 from nsr.program.expressions import Expression, Truth, Where
 from nsr.program.numbers import Numbers

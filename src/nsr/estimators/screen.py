@@ -1,6 +1,6 @@
 """The screen of a table: which pairs of columns, compared at which value, tell its classes apart at all."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +22,9 @@ COMPARABLE = 100.0
 WITHIN = 0.02
 """So are columns that each have this share of their rows in the range of the other."""
 
+
+SCREENED = 2_000
+"""The screen looks at so many rows at most; a rule that it leads to is read again on all."""
 
 Preferred = Mapping[tuple[int, int], Sequence[Fraction]]
 """Values of the differences of pairs that are taken before rounder ones."""
@@ -157,6 +160,11 @@ class Screen:
         best = np.flatnonzero(left == left.min())
         middle = int(best[len(best) // 2])
         return float(left[middle]), values[middle]
+
+
+def some_rows(rows: Sized, most: int) -> np.ndarray:
+    """Rows spread evenly over the table."""
+    return np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))
 
 
 def worth_a_look(rows: Labelled) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -21,12 +21,10 @@ from nsr.estimators.doubts import (
 )
 from nsr.estimators.registers import Register, starts, train
 from nsr.estimators.rules import WOBBLE, Rule, nats_to_tell, read, said
-from nsr.estimators.screen import Labelled, Preferred, Screen
+from nsr.estimators.screen import SCREENED, Labelled, Preferred, Screen, some_rows
 
 HELD_OUT = 0.2
 """Which share of the rows a rule is not read from, but judged by."""
-SCREENED = 2_000
-"""The screen looks at so many rows at most; a rule that it leads to is read again on all."""
 CLEAR = 3.0
 """Nats by which a rule must be shorter to tell than the classes themselves."""
 
@@ -180,11 +178,6 @@ def halves(rows: Labelled, rng: np.random.Generator) -> tuple[Labelled, Labelled
         own = rng.permutation(np.flatnonzero(rows.classes == kind))
         out[own[: int(len(own) * HELD_OUT)]] = True
     return rows.some(np.flatnonzero(~out)), rows.some(np.flatnonzero(out))
-
-
-def some_rows(rows: Sized, most: int) -> np.ndarray:
-    """Rows spread evenly over the table."""
-    return np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))
 
 
 def _wrong(rule: Rule, rows: Labelled) -> float:
