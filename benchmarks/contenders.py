@@ -29,7 +29,7 @@ class Contender:
 
 
 def _nsr(kind: str) -> Any:
-    estimators = import_module("nsr.estimators")
+    estimators = import_module("nsr.learn")
     return (estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier)(random_state=0)
 
 

@@ -1,6 +1,6 @@
 """Rules in tables, side by side: this library's estimators, a tree, boosting, an MLP and symbolic regression.
 
-Every contender fits the same random tables (``nsr.tasks.rule_table``) and answers fresh rows, in the same ranges and
+Every contender fits the same random tables (``nsr.data.rule_table``) and answers fresh rows, in the same ranges and
 in ranges 1,000 times as wide. A row is right where the label is, or where a number is within 1e-6 of its size. For
 this library it is counted how often the rule was read back exactly: with the canonical form of the true one, or with
 another that says the same on all rows. Labels are also flipped, and tables without a rule ask who claims one.
@@ -22,9 +22,9 @@ from contenders import CONTENDERS, LeftOutError
 from learn_tables import markdown, print_tables
 from rich.console import Console
 from rich.progress import track
+from rule_tables import LINES, RULELESS, RuleTable, rule_table
 
-from nsr.refusals import InputError, one_of
-from nsr.tasks import LINES, RULELESS, RuleTable, rule_table
+from nsr.errors import InputError, one_of
 
 FLIPPED = 0.05
 FLIPPED_LINES = tuple(LINES)[:4]

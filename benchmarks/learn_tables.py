@@ -7,8 +7,7 @@ from typing import Any
 from contenders import CONTENDERS
 from rich.console import Console
 from rich.table import Table
-
-from nsr.tasks import LINES, RULELESS
+from rule_tables import LINES, RULELESS
 
 Records = list[dict[str, Any]]
 TITLES = {name: line.title for name, line in {**LINES, **RULELESS}.items()}

@@ -23,7 +23,7 @@ SOFT_ROUNDS = 3
 
 def graph_of(edges: int) -> Any:
     """A graph of about so many edges, each counted in both directions."""
-    from nsr.tasks import random_graph
+    from nsr.data import random_graph
 
     return random_graph(np.random.default_rng(edges), nodes=int(edges / 2.5), largest=10)
 

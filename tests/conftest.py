@@ -11,8 +11,8 @@ SHAPED = [
     "nsr.ensemble",
     "nsr.training",
     "nsr.batches",
-    "nsr.tasks",
-    "nsr.experiments",
+    "nsr.data",
+    "nsr.paper.experiments",
     "nsr.program.hardened",
 ]
 install_import_hook(SHAPED, "beartype.beartype")  # where there are tensors; elsewhere mypy has to do

@@ -23,7 +23,7 @@ def test_imports_point_down(capsys):
 def test_every_experiment_is_in_the_independence_contract():
     files = {path.stem for path in (ROOT / "src/nsr/experiments").glob("*.py")} - {"__init__", "spec", "measure"}
     contract = (ROOT / "pyproject.toml").read_text().split('type = "independence"')[1].split("]")[0]
-    assert files == {name for name in files if f"nsr.experiments.{name}" in contract}
+    assert files == {name for name in files if f"nsr.paper.experiments.{name}" in contract}
 
 
 def test_import_nsr_loads_none_of_the_extras():

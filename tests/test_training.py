@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
+from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.ensemble import compiled_step
-from nsr.tasks import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.training import Objective, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nsr.ensemble import Ensemble
     from nsr.nn import MLP, NAU, NSR, Piecewise
-    from nsr.program import Program, UnreadableError, harden
+    from nsr.program import Program
+    from nsr.reading import UnreadableError, harden
     from nsr.training import EXACT, PAPER, History, Recipe, fit
 
 __version__ = "0.1.0"
@@ -30,7 +31,8 @@ __all__ = [
 _HOMES = {
     "Ensemble": "ensemble",
     **dict.fromkeys(("MLP", "NAU", "NSR", "Piecewise"), "nn"),
-    **dict.fromkeys(("Program", "UnreadableError", "harden"), "program"),
+    "Program": "program",
+    **dict.fromkeys(("UnreadableError", "harden"), "reading"),
     **dict.fromkeys(("EXACT", "PAPER", "History", "Recipe", "fit"), "training"),
 }
 

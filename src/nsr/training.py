@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nsr.data import Rows
 from nsr.ensemble import (
     Ensemble,
     State,
@@ -21,7 +22,6 @@ from nsr.ensemble import (
     compiled_or_eager,
     has_compiler,
 )
-from nsr.tasks import Rows
 
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:

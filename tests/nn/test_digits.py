@@ -5,10 +5,10 @@ import torch
 from torch.nn import functional
 
 from nsr import MLP, NSR
+from nsr.data import COMPARISONS
 from nsr.nn import DigitClassifier, DigitComparison, Reader
 from nsr.nn.digits import CHANNELS, FIRST, SECOND, every_pair
-from nsr.tasks import COMPARISONS
-from tests.program.registers import written
+from tests.reading.samples import written
 
 COMPARATORS = {
     "nsr": lambda g: NSR(2, scale=3.0, generator=g),

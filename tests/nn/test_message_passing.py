@@ -3,10 +3,10 @@ import pytest
 import torch
 
 from nsr import NSR
+from nsr.data.graphs import bellman_ford_table, inboxes, random_graph, union
 from nsr.nn import MLP, NAU, Inbox, RecurrentMinimum, ShortestPaths
 from nsr.program.paths import Paths
-from nsr.tasks.graphs import bellman_ford_table, inboxes, random_graph, union
-from tests.program.registers import written
+from tests.reading.samples import written
 
 
 def model() -> ShortestPaths:

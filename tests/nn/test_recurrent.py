@@ -3,7 +3,7 @@ import torch
 
 from nsr import MLP, NSR
 from nsr.nn import RecurrentCount, RecurrentMinimum
-from tests.program.registers import written
+from tests.reading.samples import written
 
 LOOPS = {"minimum": RecurrentMinimum, "count": RecurrentCount}
 

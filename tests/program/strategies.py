@@ -6,8 +6,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Linear, Not, Or, Program, Truth, Variable, Where
-from nsr.tasks import COMPARISONS
 
 NAMES = ("a", "b", "x10", "x2", "unit price", 'a"; drop table t; --', "__import__('os')", "größe", "class", "if(a>b)")
 """Plain names, names that are words of a language, and names that would be code if they were not quoted."""

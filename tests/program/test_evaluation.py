@@ -11,9 +11,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.evaluation import evaluate
-from nsr.tasks import COMPARISONS
 from tests.program.oracle import holds, worth
 from tests.program.strategies import FLOATS, INTEGERS, WHOLE, expressions
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.expressions import MIRRORED, NEGATED, natural, rational, total
-from nsr.tasks import COMPARISONS
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions, numbers
 

@@ -9,12 +9,13 @@ import pytest
 import torch
 
 from nsr import MLP, NSR, Ensemble, Recipe, fit, harden
+from nsr.data import Rows, random_lists
+from nsr.errors import InputError
 from nsr.nn import RecurrentCount, RecurrentMinimum
-from nsr.program import Compare, Constant, UnreadableError, Variable, Where
+from nsr.program import Compare, Constant, Variable, Where
 from nsr.program.folds import FIRST, ITEM, Fold
-from nsr.refusals import InputError
-from nsr.tasks import Rows, random_lists
-from tests.program.registers import written
+from nsr.reading import UnreadableError
+from tests.reading.samples import written
 
 BEST, COUNT = Variable("best"), Variable("count")
 MINIMUM = Fold("best", FIRST, Where(Compare("<", ITEM, BEST), ITEM, BEST))

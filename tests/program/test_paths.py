@@ -6,11 +6,11 @@ import pytest
 import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
+from nsr.data.graphs import Graph, random_graph
+from nsr.errors import InputError
 from nsr.program import Compare, Variable, Where
 from nsr.program.folds import FIRST, ITEM, MINIMA, Fold, minima
 from nsr.program.paths import NegativeCycleError, Paths
-from nsr.refusals import InputError
-from nsr.tasks.graphs import Graph, random_graph
 
 SHORTEST = Paths()
 

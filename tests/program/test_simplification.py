@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Program, Truth, Variable, Where
 from nsr.program.simplification import negated, simplify
-from nsr.tasks import COMPARISONS
 from tests.program.oracle import worth
 from tests.program.strategies import expressions, formulas
 

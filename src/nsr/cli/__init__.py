@@ -6,10 +6,10 @@ from typing import Any
 
 import cyclopts
 
-from nsr.cli.learning import apply, learn
-from nsr.cli.reproducing import list_, report, reproduce, results
-from nsr.cli.telling import DONE, FAILED, INTERRUPTED, WRONG, OutputError, flush, hush, tell
-from nsr.refusals import InputError
+from nsr.cli.learn import apply, learn
+from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, flush, hush, tell
+from nsr.cli.paper import list_, report, reproduce, results
+from nsr.errors import InputError
 
 
 def _version() -> str:

@@ -15,7 +15,7 @@ class ShortestPaths(nn.Module):
 
     Edges are lists, so a round costs as much as there are edges; all nodes fold at once, each its messages in the
     order of its edges, in as many steps as the most edges lead to one node. Several graphs are one with several
-    sources. ``nsr.tasks.Graph.of`` makes edges and weights of sparse matrices and networkx graphs.
+    sources. ``nsr.data.Graph.of`` makes edges and weights of sparse matrices and networkx graphs.
 
     Args:
         fold: What a node does with the list of its distance and its messages.

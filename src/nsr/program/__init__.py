@@ -14,8 +14,6 @@ from nsr.program.folds import FIRST as FIRST
 from nsr.program.folds import ITEM as ITEM
 from nsr.program.folds import MINIMA as MINIMA
 from nsr.program.folds import Fold as Fold
-from nsr.program.harden import UnreadableError as UnreadableError
-from nsr.program.harden import harden as harden
 from nsr.program.paths import NegativeCycleError as NegativeCycleError
 from nsr.program.paths import Paths as Paths
 from nsr.program.program import Evidence as Evidence

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from nsr.data import COMPARISONS
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.values import INT64, floats, nearest, plain
 from nsr.program.whole import reach, whole
-from nsr.tasks import COMPARISONS
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any], *, rows: Any = None) -> Any:

@@ -13,8 +13,8 @@ from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
-from nsr.refusals import one_of
-from nsr.tasks import COMPARISONS
+from nsr.data import COMPARISONS
+from nsr.errors import one_of
 
 NEGATED: Mapping[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "=": "!=", "!=": "="}
 """``not (a > b)`` is ``a <= b``."""

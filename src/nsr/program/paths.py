@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from nsr.data.graphs import Graph
+from nsr.errors import InputError
 from nsr.program.evaluation import evaluate
 from nsr.program.expressions import Expression, Variable
 from nsr.program.folds import FIRST, ITEM, MINIMA, Fold, minima
 from nsr.program.program import Evidence
-from nsr.refusals import InputError
-from nsr.tasks.graphs import Graph
 
 DISTANCE, WEIGHT = Variable("distance"), Variable("weight")
 SUM = (DISTANCE + WEIGHT).simplified()

@@ -8,6 +8,7 @@ floats the order of additions can change the last bit: simplify first, then eval
 from fractions import Fraction
 from math import gcd, lcm
 
+from nsr.data import COMPARISONS
 from nsr.program.expressions import (
     MIRRORED,
     NEGATED,
@@ -24,7 +25,6 @@ from nsr.program.expressions import (
     natural,
     total,
 )
-from nsr.tasks import COMPARISONS
 
 ONE = Fraction(1)
 

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Linear, Or, Program, Truth, Variable, Where
 from nsr.program.emit import exactness
-from nsr.tasks import COMPARISONS
 from tests.program.strategies import NAMES
 
 COUNT = int(os.environ.get("NSR_PROGRAMS", "300"))

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
+from nsr.errors import InputError
 from nsr.program import Compare, Program, Variable
 from nsr.program.emit import TARGETS, emit
 from nsr.program.emit.exactness import integer_range
 from nsr.program.emit.names import identifiers, is_python_name, printable
-from nsr.refusals import InputError
 
 PROGRAM = Program(Compare(">", Variable("a"), Variable("b")))
 

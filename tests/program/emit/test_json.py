@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nsr.program.emit
+from nsr.errors import InputError
 from nsr.program import Compare, Constant, Linear, Program, Truth, Variable, Where
 from nsr.program.emit import emit
 from nsr.program.emit.json import CHARACTERS, FORMAT, load
-from nsr.refusals import InputError
 from tests.program.emit.samples import programs
 from tests.program.strategies import WHOLE
 from tests.program.strategies import programs as drawn

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from nsr.errors import InputError, one_of
 from nsr.program.emit.c import c_source
 from nsr.program.emit.exactness import InexactWarning as InexactWarning
 from nsr.program.emit.json import json_text
@@ -14,7 +15,6 @@ from nsr.program.emit.python import python_source
 from nsr.program.emit.sql import sql_expression
 from nsr.program.emit.sympy import sympy_expression
 from nsr.program.program import Program
-from nsr.refusals import InputError, one_of
 
 TARGETS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {

@@ -5,10 +5,10 @@ import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 
+from nsr.errors import InputError
 from nsr.program.expressions import Constant, Expression, Linear, Where
 from nsr.program.text import number
 from nsr.program.values import INT64
-from nsr.refusals import InputError
 
 FLOAT_INTEGERS = 2**53
 """Every integer up to this one is a float64."""

@@ -6,13 +6,13 @@ Exact as the targets python and c are for the step of the loop, which must not b
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from nsr.errors import one_of
 from nsr.program.emit.c import HEADER, DoubleWriter, Int64Writer, is_c_name
 from nsr.program.emit.names import function_name, identifiers
 from nsr.program.emit.python import PythonWriter
 from nsr.program.emit.writer import Writer
 from nsr.program.folds import FIRST, ITEM, Fold
 from nsr.program.whole import denominator, whole
-from nsr.refusals import one_of
 
 OWN = ("items", "size", "at")
 """Names that the emitted functions use themselves."""

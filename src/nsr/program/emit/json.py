@@ -12,12 +12,12 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
+from nsr.data import COMPARISONS
+from nsr.errors import InputError
 from nsr.program.emit.exactness import FLOAT_INTEGERS, short
 from nsr.program.emit.names import unwritable
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.program import Program
-from nsr.refusals import InputError
-from nsr.tasks import COMPARISONS
 
 FORMAT = "nsr-program/1"
 CHARACTERS, NODES, DEPTH, DIGITS = 200_000, 5_000, 50, 1_000

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count
 from keyword import iskeyword
 
-from nsr.refusals import InputError
+from nsr.errors import InputError
 
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar
 
+from nsr.errors import InputError
 from nsr.program import text
 from nsr.program.emit.exactness import (
     FLOAT_INTEGERS,
@@ -31,7 +32,6 @@ from nsr.program.expressions import Expression, Where
 from nsr.program.program import Program
 from nsr.program.values import INT64
 from nsr.program.whole import whole
-from nsr.refusals import InputError
 
 
 def sql_expression(program: Program, *, table: str | None = None, integers: bool = False) -> str:

@@ -1,0 +1,189 @@
+"""Weighted graphs as lists of edges, and the paper's random ones (Section 4.6)."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+
+from nsr.data.rows import Rows
+from nsr.errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Directed edges with weights. An undirected edge is two.
+
+    ``edges`` is (2, edges): from the nodes of the first row to those of the second. ``names`` are what the nodes are
+    called, where they are more than numbers from 0 on.
+    """
+
+    nodes: int
+    edges: np.ndarray
+    weights: np.ndarray
+    names: tuple[Hashable, ...] | None = None
+
+    @classmethod
+    def of(cls, graph: Any, *, nodes: int | None = None, weight: str = "weight") -> "Graph":
+        """A graph from a scipy sparse matrix, a networkx graph, or edges as rows (from, to, weight).
+
+        Args:
+            graph: What to take. Zeros that a sparse matrix stores are edges; parallel edges of a COO matrix stay.
+            nodes: How many nodes there are; by default as many as the edges name, or as the graph has.
+            weight: The attribute of a networkx edge that holds its weight; an edge without it weighs 1.
+        """
+        if isinstance(graph, Graph):
+            return graph
+        if hasattr(graph, "tocoo"):
+            matrix = graph.tocoo()
+            if matrix.shape[0] != matrix.shape[1]:
+                raise InputError(f"a matrix of distances must be square, got shape {matrix.shape}")
+            return cls._checked(matrix.shape[0], matrix.row, matrix.col, matrix.data)
+        if hasattr(graph, "number_of_nodes"):
+            names = list(graph.nodes)
+            index = {name: at for at, name in enumerate(names)}
+            rows = [(index[a], index[b], w) for a, b, w in graph.edges(data=weight, default=1)]
+            rows += [] if graph.is_directed() else [(b, a, w) for a, b, w in rows if a != b]
+            return replace(cls._from_rows(rows, len(names)), names=tuple(names))
+        return cls._from_rows(graph, nodes)
+
+    @classmethod
+    def _from_rows(cls, rows: Iterable[Sequence[Any]], nodes: int | None) -> "Graph":
+        try:
+            rows = [tuple(row) for row in rows]
+        except TypeError:
+            raise InputError(f"a graph must be edges, a sparse matrix or a networkx graph, got {rows!r}") from None
+        if any(len(row) != 3 for row in rows):
+            raise InputError("an edge must be (from, to, weight)")
+        columns = [np.array([row[at] for row in rows]) for at in range(3)] if rows else [np.zeros(0, int)] * 3
+        if nodes is None:
+            named = [int(ends.max()) for ends in columns[:2] if ends.dtype.kind in "iu" and len(ends)]
+            nodes = max(named, default=-1) + 1
+        return cls._checked(nodes, *columns)
+
+    @classmethod
+    def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
+        if not isinstance(nodes, int | np.integer) or nodes < 0:
+            raise InputError(f"nodes must be a whole number of at least 0, got {nodes}")
+        for ends in (sources, targets):
+            if ends.dtype.kind not in "iu":
+                raise InputError(f"a node must be a whole number, got {_odd(ends, Integral)!r}")
+            outside = ends[(ends < 0) | (ends >= nodes)]
+            if len(outside):
+                raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
+        if weights.dtype == object and all(isinstance(weight, Real) for weight in weights):
+            weights = np.array([_float(weight) for weight in weights])  # integers beyond int64, fractions
+        if weights.dtype.kind not in "iufb":
+            raise InputError(f"a weight must be a number, got {_odd(weights, Real)!r}")
+        bad = np.flatnonzero(~np.isfinite(weights.astype(np.float64)))
+        if len(bad):
+            at = bad[0]
+            raise InputError(f"a weight must be finite, got {weights[at]} from {sources[at]} to {targets[at]}")
+        return cls(nodes, np.stack([sources, targets]).astype(np.int64), weights)
+
+    def position(self, node: Any) -> int:
+        """The number of a node that is given by its name, or by its number where nodes have no names."""
+        if self.names is not None:
+            if not isinstance(node, Hashable) or node not in self.names:
+                raise InputError(f"source must be a node of the graph, got {node!r}")
+            return self.names.index(node)
+        if not isinstance(node, int | np.integer) or isinstance(node, bool) or not 0 <= node < self.nodes:
+            raise InputError(f"source must be a node from 0 to {self.nodes - 1}, got {node}")
+        return int(node)
+
+    def name(self, position: int) -> Hashable:
+        """What a node is called."""
+        return position if self.names is None else self.names[position]
+
+    def __len__(self) -> int:
+        return int(self.edges.shape[1])
+
+
+def _odd(values: np.ndarray, kind: type) -> Any:
+    """The first value that is not of a kind; numpy may have made texts of all."""
+    for value in values.tolist():
+        whole = (isinstance(value, str) and value.lstrip("-").isdecimal()) or (
+            isinstance(value, float) and value % 1 == 0
+        )
+        if not isinstance(value, kind) and not whole:
+            return value
+    return values.tolist()[0]
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"a weight must be within float64, got one of {len(str(value))} digits") from None
+
+
+def union(graphs: Sequence[Graph]) -> Graph:
+    """Several graphs as one, the nodes of each after those of the one before."""
+    shifts = np.cumsum([0, *(graph.nodes for graph in graphs[:-1])])
+    edges = [graph.edges + shift for graph, shift in zip(graphs, shifts, strict=True)]
+    return Graph(
+        sum(graph.nodes for graph in graphs),
+        np.concatenate(edges, axis=1),
+        np.concatenate([graph.weights for graph in graphs]),
+    )
+
+
+def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: int) -> np.ndarray:
+    """(nodes + 1, nodes): the distances before the first round and after each, as Bellman-Ford finds them."""
+    table = np.full((graph.nodes + 1, graph.nodes), float(unreached))
+    table[0, source] = 0
+    for before, after in pairwise(table):
+        after[:] = before
+        np.minimum.at(after, graph.edges[1], before[graph.edges[0]] + graph.weights)
+    return table
+
+
+def inboxes(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Rows:
+    """A row for each node in each round, from the source 0, with its next distance (teacher forcing).
+
+    A row is how many messages the node gets, its distance, and for each message the distance it comes from and the
+    weight of its edge, filled up with zeros to ``messages``. Nodes that are not reached yet start at ``largest``, the
+    largest possible weight, times the number of nodes.
+    """
+    rows, targets = [], []
+    if not graphs:
+        raise InputError("there must be at least one graph, got none")
+    most = max(int(np.bincount(graph.edges[1], minlength=1).max()) for graph in graphs)
+    if most > messages:
+        raise InputError(f"messages must be at least {most}, as many as a node gets, got {messages}")
+    for graph in graphs:
+        table = bellman_ford_table(graph, unreached=graph.nodes * largest)
+        for node in range(graph.nodes):
+            arriving = np.flatnonzero(graph.edges[1] == node)
+            row = np.zeros((graph.nodes, 2 + 2 * messages))
+            row[:, 0], row[:, 1] = len(arriving), table[:-1, node]
+            row[:, 2 : 2 + 2 * len(arriving) : 2] = table[:-1, graph.edges[0, arriving]]
+            row[:, 3 : 3 + 2 * len(arriving) : 2] = graph.weights[arriving]
+            rows.append(row)
+            targets.append(table[1:, node])
+    return Rows.of(torch.as_tensor(np.concatenate(rows)), torch.as_tensor(np.concatenate(targets)))
+
+
+def random_graph(generator: np.random.Generator, *, nodes: int = 10, largest: int = 10) -> Graph:
+    """The paper's graphs: a random spanning tree, and every other edge with probability 1 / (2 nodes).
+
+    Undirected, with whole weights from 1 to ``largest``. The further edges are drawn by their number, so that it costs
+    no more than there are edges.
+    """
+    if nodes < 1 or largest < 1:
+        raise InputError(f"nodes and largest must be at least 1, got {nodes} and {largest}")
+    order = generator.permutation(nodes)
+    parents = [int(generator.integers(0, at)) for at in range(1, nodes)]
+    chosen = {(min(pair), max(pair)) for at, up in enumerate(parents, 1) for pair in [(int(order[at]), int(order[up]))]}
+    further = int(generator.binomial(nodes * (nodes - 1) // 2, 1 / (2 * nodes)))
+    drawn: set[tuple[int, int]] = set()
+    while len(drawn) < further:
+        a, b = (int(value) for value in generator.integers(0, nodes, 2))
+        if a != b:
+            drawn.add((min(a, b), max(a, b)))
+    pairs = np.array(sorted(chosen | drawn), dtype=np.int64).reshape(-1, 2)
+    weights = generator.integers(1, largest + 1, len(pairs))
+    return Graph(nodes, np.concatenate([pairs, pairs[:, ::-1]]).T.copy(), np.concatenate([weights, weights]))

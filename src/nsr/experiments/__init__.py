@@ -1,9 +1,0 @@
-"""Section 4: one file for each subsection."""
-
-from nsr.experiments import comparisons, digits, floats, piecewise, recurrent, redundancy, shortest_paths
-from nsr.experiments.spec import Experiment
-
-EXPERIMENTS: dict[str, Experiment] = {
-    module.EXPERIMENT.name: module.EXPERIMENT
-    for module in (comparisons, floats, piecewise, redundancy, recurrent, shortest_paths, digits)
-}

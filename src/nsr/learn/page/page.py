@@ -1,0 +1,108 @@
+"""The page of ``nsr learn``: the rule, what speaks for it, and the rows, in one self-contained HTML file."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nsr.errors import InputError
+from nsr.html import embedded, write_html
+from nsr.learn.page.borders import classes_of
+from nsr.learn.page.charts import learned_charts
+from nsr.learn.page.trees import LEVELS, tree_of
+from nsr.learn.result import Learned
+from nsr.learn.rules import comparisons
+from nsr.learn.search import share_of
+from nsr.program.emit.exactness import InexactWarning
+from nsr.program.program import Program
+
+MOST_ROWS = 20
+"""So many of the rows that contradict a rule are shown."""
+BEGAN = {"screen": "from a screen of the data", "random": "from random weights"}
+LANGUAGES = {"python": "Python", "sql": "SQL"}
+
+
+def write_page(path: Path, learned: Learned) -> None:
+    """Write the page. Row numbers of a file are found in the index of ``learned.x``."""
+    estimator, evidence = learned.estimator, learned.estimator.evidence_
+    program = estimator.program_
+    write_html(
+        path,
+        "nsr.learn.page",
+        "learned.html.j2",
+        learned=learned,
+        classes=classes_of(learned),
+        columns=[str(name) for name in learned.x.columns],
+        rule=estimator.rule_,
+        score=_score(learned),
+        evidence=evidence,
+        agreement=share_of(evidence.agreement),
+        held_out=None if evidence.held_out is None else share_of(evidence.held_out),
+        began=[f"{count} {BEGAN.get(kind, kind)}" for kind, count in evidence.began.items()],
+        inputs=[] if program is None else program.inputs,
+        contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
+        charts=[embedded(*chart) for chart in learned_charts(learned)],
+        distance=_distance(learned),
+        levels=LEVELS,
+        **_tree(learned),
+        codes=[] if program is None else [_code(program, language) for language in LANGUAGES],
+        answers=learned.answers,
+    )
+
+
+def _score(learned: Learned) -> str | None:
+    """How well the model does on the rows, where it answers for want of a rule."""
+    estimator = learned.estimator
+    if estimator.program_ is not None or estimator.use == "program":
+        return None
+    score = estimator.score(learned.x, learned.y)
+    return f"R² of {score:.4f}" if classes_of(learned) is None else f"right on {share_of(score)}"
+
+
+def _distance(learned: Learned) -> float | None:
+    """How far what a rule says is from the target, a number, on average."""
+    program = learned.estimator.program_
+    if program is None or classes_of(learned) is not None:
+        return None
+    return float(np.abs(np.asarray(program(learned.x)).astype(np.float64) - np.asarray(learned.y)).mean())
+
+
+def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The first rows that contradict the rule."""
+    assert learned.verified is not None
+    some = learned.verified.some[:MOST_ROWS]
+    for at, (row, said) in enumerate(zip(some.index, learned.verified.said, strict=False)):
+        yield {
+            "row": f"{row:,}",
+            "values": [_written(some[name].iloc[at]) for name in inputs],
+            "target": _written(some[learned.target].iloc[at]),
+            "said": _written(said),
+        }
+
+
+def _tree(learned: Learned) -> dict[str, Any]:
+    program, tree = learned.estimator.program_, tree_of(learned)
+    return {
+        "comparisons": None if program is None else comparisons(program.expression),
+        "tree": tree,
+        "tree_right": None if tree is None or tree.right is None else share_of(tree.right),
+    }
+
+
+def _code(program: Program, language: str) -> dict[str, Any]:
+    """The rule in a language, with what the language cannot keep of it."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", InexactWarning)
+        try:
+            text = program.emit(language)
+        except InputError as problem:
+            return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
+    return {"language": LANGUAGES[language], "text": text.rstrip(), "notes": [str(each.message) for each in told]}
+
+
+def _written(value: Any) -> str:
+    """A value as it is read."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return f"{value:.10g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,196 @@
+"""The sums in a table: whole-number sums of a few columns and a constant that give the target on many rows exactly."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from nsr.learn.screen import distinct
+from nsr.program.expressions import Expression
+from nsr.reading.columns import Numbers, rational_of
+from nsr.reading.pieces import sum_of
+from nsr.reading.rounding import simplest
+
+MOST_SUMS = 4
+"""How many pieces a function may have."""
+MOST_COLUMNS = 3
+"""How many columns a piece may add up, unless a single sum gives the target on all rows."""
+WORTH = 0.03
+"""The share of the rows that a piece must give."""
+FEWEST = 4
+"""And how many rows at least, beside one for each of its terms."""
+TRIED = 200
+"""On so many rows a sum is first tried."""
+PLENTY = 0.4
+"""Where a sum gives this share of the rows, longer ones are not looked for."""
+EXACT = 2**50
+"""Whole numbers below this are added up exactly."""
+AT_ONCE = 4_000_000
+"""How many numbers are looked at together."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """Distinct rows, the number that is to be said of each, and how often each occurs."""
+
+    numbers: Numbers
+    y: np.ndarray
+    weight: np.ndarray
+    resolution: float = float(np.finfo(np.float64).eps)
+    """To which part of its size a number is known: that of the columns' or the target's type, whichever is coarser."""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def x(self) -> np.ndarray:
+        """The rows as floats."""
+        return np.asarray(self.numbers.x.double().numpy())
+
+    @cached_property
+    def whole_columns(self) -> np.ndarray:
+        """Which columns hold whole numbers alone, of which float64 forms sums exactly."""
+        return np.asarray((self.x == np.rint(self.x)).all(0) & (np.abs(self.x).max(0) < EXACT))
+
+    @cached_property
+    def whole_target(self) -> bool:
+        """Whether all targets are whole."""
+        return bool((self.y == np.rint(self.y)).all() and np.abs(self.y).max() < EXACT)
+
+    def some(self, rows: np.ndarray) -> "Targets":
+        """Some of the rows."""
+        numbers = Numbers(self.numbers.x[rows], self.numbers.names)
+        return Targets(numbers, self.y[rows], self.weight[rows], self.resolution)
+
+    def distinct(self) -> "Targets":
+        """Equal rows with equal targets as one with the sum of their weights, in an order of their own."""
+        rows, weight = distinct(self.numbers, self.y, self.weight)
+        return replace(self.some(rows), weight=weight)
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Columns with whole weights, and a constant."""
+
+    weights: tuple[int, ...]
+    constant: Fraction
+
+    def of(self, targets: Targets) -> np.ndarray:
+        """What it gives on each row."""
+        return np.asarray(targets.x @ np.array(self.weights, dtype=np.float64) + float(self.constant))
+
+    def holds(self, targets: Targets) -> np.ndarray:
+        """Which rows it gives, but for rounding."""
+        return np.asarray(np.abs(self.of(targets) - targets.y) <= rounding(targets, np.array(self.weights)))
+
+    def expression(self, names: Sequence[str]) -> Expression:
+        """As a program has it."""
+        return sum_of(np.array(self.weights), names, self.constant)
+
+
+def rounding(targets: Targets, weights: np.ndarray) -> np.ndarray:
+    """How far a sum may be from the target by rounding alone: not at all where all numbers are whole."""
+    if targets.whole_target and targets.whole_columns[np.asarray(weights) != 0].all():
+        return np.zeros(len(targets))
+    sizes = np.abs(targets.x) @ np.abs(weights).astype(np.float64) + np.abs(targets.y)
+    return np.asarray(16 * targets.resolution * sizes)
+
+
+def sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
+    """The pieces of a function, the one that gives most rows first; none where no sum gives enough of them."""
+    whole = _one_sum(targets)
+    if whole is not None:
+        return [whole]
+    found: list[Sum] = []
+    left = np.ones(len(targets), dtype=bool)
+    total = targets.weight.sum()
+    while len(found) < MOST_SUMS and targets.weight[left].sum() > 0.001 * total:
+        best = _best_sum(targets.some(np.flatnonzero(left)), rng)
+        if best is None:
+            break
+        new = left & best.holds(targets)
+        terms = sum(weight != 0 for weight in best.weights)
+        if targets.weight[new].sum() < max(WORTH * total, FEWEST + terms):
+            break
+        found.append(best)
+        left &= ~new
+    return found
+
+
+def nearest_sum(targets: Targets, weights: np.ndarray) -> Sum:
+    """The sum with these whole weights and the constant that gives most rows."""
+    rest = targets.y - targets.x @ weights.astype(np.float64)
+    return Sum(tuple(int(weight) for weight in weights), _constant(rest, rounding(targets, weights), targets.weight))
+
+
+def _one_sum(targets: Targets) -> Sum | None:
+    """The sum that gives the target on every row, by least squares."""
+    x, y = targets.x, targets.y
+    if len(y) <= x.shape[1] + FEWEST:
+        return None
+    middle, scale = x.mean(0), x.std(0)
+    scale = np.where(scale > 0, scale, 1.0)
+    solved = np.linalg.lstsq(np.column_stack([(x - middle) / scale, np.ones(len(y))]), y, rcond=None)[0]
+    weights = np.rint(solved[:-1] / scale)
+    if not np.abs(weights).max() < 1e6:
+        return None
+    best = nearest_sum(targets, weights.astype(np.int64))
+    return best if best.holds(targets).all() else None
+
+
+def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
+    """Of all sums of a few columns the one that gives most rows; the shorter one where two give as many."""
+    tried = targets.some(np.sort(rng.permutation(len(targets))[:TRIED]))
+    columns = tried.x.shape[1]
+    best: tuple[float, np.ndarray] | None = None
+    for count in range(MOST_COLUMNS + 1):
+        for weights in _chunks(columns, count, AT_ONCE // len(tried)):
+            rest = tried.y - weights @ tried.x.T
+            slack = 16 * tried.resolution * (np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y))
+            if tried.whole_target:
+                slack[~(weights[:, ~tried.whole_columns] != 0).any(1)] = 0
+            covered = _covered(rest, slack, tried.weight)
+            at = int(covered.argmax())
+            if best is None or covered[at] > best[0] * 1.05 + 1:
+                best = float(covered[at]), weights[at]
+        if best is not None and best[0] >= PLENTY * tried.weight.sum():
+            break
+    return None if best is None else nearest_sum(targets, best[1].astype(np.int64))
+
+
+def _chunks(columns: int, count: int, size: int) -> Iterator[np.ndarray]:
+    """(sums, columns): all weights of -1 and 1 on so many columns, some at a time."""
+    every = (
+        (chosen, signs)
+        for chosen in itertools.combinations(range(columns), count)
+        for signs in itertools.product((1.0, -1.0), repeat=count)
+    )
+    while some := list(itertools.islice(every, max(1, size))):
+        weights = np.zeros((len(some), columns))
+        for row, (chosen, signs) in enumerate(some):
+            weights[row, list(chosen)] = signs
+        yield weights
+
+
+def _covered(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """For each row of what sums leave, the weight of the largest group of equal numbers, but for rounding."""
+    order = rest.argsort(1)
+    ranked, wide = np.take_along_axis(rest, order, 1), np.take_along_axis(slack, order, 1)
+    new = np.diff(ranked, axis=1) > wide[:, 1:] + wide[:, :-1]
+    group = np.concatenate([np.zeros((len(rest), 1), dtype=np.int64), new.cumsum(1)], axis=1)
+    cells = (group + np.arange(len(rest))[:, None] * rest.shape[1]).ravel()
+    return np.asarray(np.bincount(cells, weight[order].ravel(), rest.size).reshape(rest.shape).max(1))
+
+
+def _constant(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> Fraction:
+    """The simplest constant that gives most of what is left."""
+    order = rest.argsort()
+    new = np.diff(rest[order]) > slack[order][1:] + slack[order][:-1]
+    group = np.concatenate([[0], new.cumsum()])
+    own = order[group == np.bincount(group, weight[order]).argmax()]
+    middle = float(np.median(rest[own]))
+    low, high = float((rest - slack)[own].max()), float((rest + slack)[own].min())
+    return simplest(rational_of(min(low, middle)), rational_of(max(high, middle)), rational_of(middle))

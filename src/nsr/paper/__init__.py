@@ -1,0 +1,1 @@
+"""The paper, reproduced: its experiments, the sweeps that run them, and the report."""

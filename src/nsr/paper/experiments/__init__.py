@@ -1,0 +1,9 @@
+"""Section 4: one file for each subsection."""
+
+from nsr.paper.experiments import comparisons, digits, floats, piecewise, recurrent, redundancy, shortest_paths
+from nsr.paper.spec import Experiment
+
+EXPERIMENTS: dict[str, Experiment] = {
+    module.EXPERIMENT.name: module.EXPERIMENT
+    for module in (comparisons, floats, piecewise, redundancy, recurrent, shortest_paths, digits)
+}

@@ -1,0 +1,84 @@
+"""Section 4.1, Table 1: learn the six comparisons on [-10, 9] and ask them at 10^2 to 10^15."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from nsr.data import COMPARISONS, all_pairs, pairs_around
+from nsr.ensemble import Ensemble
+from nsr.paper.measure import GATES, X1, X2, Read, accuracy, accuracy_of_each, read_each
+from nsr.paper.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
+from nsr.program import Compare
+from nsr.training import EXACT, PAPER, fit
+
+POWERS = range(2, 16)
+"""The paper tests to 10^13."""
+
+
+@dataclass(frozen=True)
+class ComparisonCell(Cell):
+    """Which model learns which comparison."""
+
+    model: str
+    comparison: str
+
+
+def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+    """Train one ensemble on the 400 pairs; test every member on numbers of its own at every magnitude.
+
+    ``read`` is whether a member reads as the comparison itself, ``1000 digits`` whether what was read is right on
+    integers of that size, one apart and equal.
+    """
+    ensemble = Ensemble(lambda g: GATES[cell.model](2, g), seeds)
+    rows = all_pairs(cell.comparison)
+    history = fit(ensemble, rows, recipe)
+    ensemble = ensemble.to(torch.float64)
+    columns = {"train": accuracy(ensemble, rows)}
+    for power in POWERS:
+        tests = [pairs_around(cell.comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds]
+        columns[f"10^{power}"] = accuracy_of_each(ensemble, tests)
+    programs = read_each(ensemble, [rows] * len(seeds))
+    columns["read"] = torch.tensor([program == Compare(cell.comparison, X1, X2) for program in programs])
+    columns["1000 digits"] = torch.tensor(
+        [_right_at_1000_digits(program, cell.comparison, seed) for program, seed in zip(programs, seeds, strict=True)]
+    )
+    columns["epochs"] = history.stopped
+    return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
+
+
+def _right_at_1000_digits(program: Read, comparison: str, seed: int) -> bool:
+    if program is None:
+        return False
+    n = int("".join(map(str, np.random.default_rng((seed, 1000)).integers(1, 10, 1000))))
+    return all(program([n, m]) == COMPARISONS[comparison](n, m) for m in (n - 1, n, n + 1))
+
+
+TABLE_1: Mapping[Cell, Metrics] = {
+    ComparisonCell("mlp", ">"): printed_row(10, 1.0, 1.0, 0.96, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<"): printed_row(10, 1.0, 1.0, 0.93, 0.70, 0.49, 0.48),
+    ComparisonCell("mlp", ">="): printed_row(10, 1.0, 1.0, 0.94, 0.71, 0.49, 0.48),
+    ComparisonCell("mlp", "<="): printed_row(10, 1.0, 1.0, 0.94, 0.68, 0.49, 0.48),
+    ComparisonCell("mlp", "="): printed_row(10, 0.95, 0.5),
+    ComparisonCell("mlp", "!="): printed_row(10, 0.95, 0.5),
+    ComparisonCell("nsr", ">"): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "<"): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", ">="): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "<="): printed_row(10, 1.0, 1.0),
+    ComparisonCell("nsr", "="): printed_row(10, 0.99, 0.93),
+    ComparisonCell("nsr", "!="): printed_row(10, 0.99, 0.92),
+}
+
+EXPERIMENT = Experiment(
+    name="comparisons",
+    title="Learning comparisons",
+    section="4.1",
+    shows="Table 1",
+    revision=2,
+    cells=grid(ComparisonCell, model=tuple(GATES), comparison=tuple(COMPARISONS)),
+    recipes={"paper": PAPER, "exact": EXACT},
+    run=run_cell,
+    published=TABLE_1,
+    profiles=PROFILES,
+)

@@ -1,0 +1,91 @@
+"""Section 4.4: how many redundant units it takes to learn =, != and f."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nsr.data import FUNCTIONS, Rows, all_pairs, function_around, function_of_all_pairs, pairs_around
+from nsr.ensemble import Ensemble
+from nsr.nn import NSR, Piecewise
+from nsr.paper.measure import accuracy_of_each, nearness_of_each, read_each
+from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
+from nsr.training import EXACT, PAPER, fit, fold
+
+COMPARED = ("=", "!=")
+TASKS = (*COMPARED, "f")
+POWERS = range(2, 14)
+"""Of 10 for the comparisons, of 3 for f, as in the experiments before."""
+
+
+@dataclass(frozen=True)
+class RedundancyCell(Cell):
+    """How many units a register sums."""
+
+    redundancy: int
+
+
+def run_cell(cell: RedundancyCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+    """Train the three tasks with registers of one size; for each the mean accuracy over all magnitudes."""
+    columns = _comparisons(cell.redundancy, recipe, seeds) | {"f": _function(cell.redundancy, recipe, seeds)}
+    return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
+
+
+def _comparisons(redundancy: int, recipe: Recipe, seeds: Sequence[int]) -> dict[str, Tensor]:
+    """= and != as in Section 4.1, as one ensemble: members differ in seed and comparison, and never meet."""
+    pairs = [all_pairs(comparison) for comparison in COMPARED]
+    targets = torch.stack([rows.y for rows in pairs]).repeat_interleave(len(seeds), 0)
+
+    def build(seed: int) -> NSR:
+        return NSR(2, redundancy=redundancy, generator=torch.Generator().manual_seed(seed))
+
+    ensemble = Ensemble.of([build(seed) for _ in COMPARED for seed in seeds])
+    fit(ensemble, fold(pairs[0].with_targets(targets)), recipe)
+    ensemble = ensemble.to(torch.float64)
+
+    def test(comparison: str, power: int) -> list[Rows]:
+        return [pairs_around(comparison, np.random.default_rng((seed, power)), power=power) for seed in seeds]
+
+    members = {name: ensemble[at * len(seeds) : (at + 1) * len(seeds)] for at, name in enumerate(COMPARED)}
+    return {
+        name: torch.stack([accuracy_of_each(members[name], test(name, power)) for power in POWERS]).mean(0)
+        for name in COMPARED
+    }
+
+
+def _function(redundancy: int, recipe: Recipe, seeds: Sequence[int]) -> Tensor:
+    """f as in Section 4.3. It is a number and has no logit, so recipe ``exact`` minimises its absolute error."""
+    recipe = replace(recipe, loss="mae", patience=0)
+    inputs = FUNCTIONS["f"].inputs
+    ensemble = Ensemble(lambda g: Piecewise(NSR(inputs, redundancy=redundancy, generator=g), generator=g), seeds)
+    rows = [function_of_all_pairs("f", np.random.default_rng((seed, 0))) for seed in seeds]
+    fit(ensemble, Rows.each(rows), recipe)
+    ensemble = ensemble.to(torch.float64)
+    programs = read_each(ensemble, rows) if recipe.name == "exact" else [None] * len(seeds)
+
+    def test(power: int) -> Tensor:
+        tests = [function_around("f", np.random.default_rng((seed, power)), power=power) for seed in seeds]
+        return nearness_of_each(ensemble, tests, recipe.tolerance, programs)
+
+    return torch.stack([test(power) for power in POWERS]).mean(0)
+
+
+EXPERIMENT = Experiment(
+    name="redundancy",
+    title="Redundancy",
+    section="4.4",
+    shows="Redundancy curves",
+    revision=1,
+    cost=3.0,
+    cells=grid(RedundancyCell, redundancy=tuple(range(1, 16))),
+    recipes={"paper": replace(PAPER, sparsity=0.3), "exact": replace(EXACT, epochs=4_000)},
+    run=run_cell,
+    published={},
+    profiles={
+        "smoke": Profile(name="smoke", seeds=2, epochs=20, keep=lambda cell: cell.redundancy in (1, 10)),
+        "quick": Profile(name="quick", seeds=10, epochs=10_000, keep=lambda cell: cell.redundancy in (1, 10)),
+        "paper": Profile(name="paper", seeds=100),
+    },
+)

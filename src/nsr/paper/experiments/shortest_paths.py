@@ -1,0 +1,124 @@
+"""Section 4.6: a register learns how nodes fold their messages on graphs of 10 nodes, and is asked on larger ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from nsr.data import Graph, Rows, inboxes, random_graph, union
+from nsr.ensemble import Ensemble
+from nsr.nn import NAU, Inbox, RecurrentMinimum, ShortestPaths
+from nsr.paper.measure import GATES, read_each
+from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
+from nsr.program import Paths
+from nsr.training import EXACT, PAPER, fit
+
+GRAPHS, NODES, LARGEST = 25, 10, 10
+"""In training: how many graphs, the nodes of each and the largest weight."""
+SITUATIONS = 1_000
+"""Rows to which each seed's are filled up: some 700 of the 2,500 of a node in a round are distinct."""
+TESTED = 10
+"""Graphs of each kind in the tests."""
+AXES: Mapping[str, Sequence[int]] = {"nodes": range(2, 6), "weights": range(2, 14), "nodes and weights": range(2, 6)}
+"""What grows in the tests, and to which powers of 3: the number of nodes, the largest weight; else as in training."""
+
+
+@dataclass(frozen=True)
+class PathsCell(Cell):
+    """Which gate folds the messages, and whether the message is given, as in the paper, or learned too."""
+
+    model: str
+    message: str = "given"
+
+
+def run_cell(cell: PathsCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+    """Train one ensemble, each member on graphs of its own; test every member on graphs of every size.
+
+    An ``error`` is the mean absolute error over nodes, in parts of the largest possible weight. ``exact`` is the share
+    of the graphs on which every distance is right. Under recipe ``exact`` a member that can be read is asked as the
+    program that was read, and its training rows weigh the same: else nodes that are done already are most of them.
+    """
+    ensemble = Ensemble(lambda generator: Inbox(_paths(cell, generator)), seeds)
+    rows = [_training_rows(seed, alike=recipe.name == "exact") for seed in seeds]
+    history = fit(ensemble, Rows.each([own.filled(SITUATIONS) for own in rows]), recipe)
+    ensemble = ensemble.to(torch.float64)
+    found: list[Metrics] = []
+    for seed, read, epochs in zip(seeds, read_each(ensemble, rows), history.stopped, strict=True):
+        module: ShortestPaths = ensemble.member(seed).paths  # type: ignore[assignment]
+        program = read if isinstance(read, Paths) else None
+        metrics = _measured(module, program if recipe.name == "exact" else None, seed)
+        found.append(metrics | {"read": float(program is not None and program.shortest), "epochs": float(epochs)})
+    return found
+
+
+def _paths(cell: PathsCell, generator: torch.Generator) -> ShortestPaths:
+    fold = RecurrentMinimum(GATES[cell.model](2, generator))
+    return ShortestPaths(fold, NAU(2, bias=True, generator=generator) if cell.message == "learned" else None)
+
+
+def _training_rows(seed: int, *, alike: bool) -> Rows:
+    """Every node in every round (teacher forcing), equal rows as one."""
+    generator = np.random.default_rng((seed, 0))
+    graphs = [random_graph(generator, nodes=NODES, largest=LARGEST) for _ in range(GRAPHS)]
+    rows = inboxes(graphs, messages=NODES - 1, largest=LARGEST).distinct()
+    return replace(rows, weight=torch.full_like(rows.weight, 1 / len(rows))) if alike else rows
+
+
+def error(axis: str, power: int) -> str:
+    """The metric of one point of a curve."""
+    return f"error 3^{power} {axis}"
+
+
+def _measured(module: ShortestPaths, program: Paths | None, seed: int) -> dict[str, float]:
+    metrics, right = {}, []
+    for number, (axis, powers) in enumerate(AXES.items(), start=1):
+        for power in powers:
+            generator = np.random.default_rng((seed, number, power))
+            sizes = _sizes(generator, power) if "nodes" in axis else [NODES] * TESTED
+            largest = _sizes(generator, power) if "weights" in axis else [LARGEST] * TESTED
+            graphs = [random_graph(generator, nodes=n, largest=w) for n, w in zip(sizes, largest, strict=True)]
+            answers = [program(graph) for graph in graphs] if program else _soft(module, graphs, largest)
+            wrong_by = [np.abs(answer - Paths()(graph)) for answer, graph in zip(answers, graphs, strict=True)]
+            metrics[error(axis, power)] = float(np.mean([e.mean() / w for e, w in zip(wrong_by, largest, strict=True)]))
+            right += [not one.any() for one in wrong_by]
+    return metrics | {"exact": float(np.mean(right))}
+
+
+def _sizes(generator: np.random.Generator, power: int) -> list[int]:
+    return [int(generator.integers(3**power, 3 ** (power + 1))) for _ in range(TESTED)]
+
+
+def _soft(module: ShortestPaths, graphs: Sequence[Graph], largest: Sequence[int]) -> list[np.ndarray]:
+    """What the model says of several graphs, all at once: each has as many rounds as it has nodes."""
+    whole, nodes = union(graphs), np.array([graph.nodes for graph in graphs])
+    sources = np.cumsum(nodes) - nodes
+    start = np.repeat(nodes * np.array(largest, dtype=float), nodes)
+    start[sources] = 0
+    given = (torch.as_tensor(part) for part in (whole.edges, whole.weights, start))
+    with torch.no_grad():
+        answers = module(*given, rounds=torch.as_tensor(np.repeat(nodes, nodes)))
+    return np.split(answers.numpy(), sources[1:])
+
+
+EXPERIMENT = Experiment(
+    name="shortest_paths",
+    title="Shortest paths in graphs",
+    section="4.6",
+    shows="Shortest path errors",
+    revision=1,
+    cost=130.0,
+    cells=grid(PathsCell, model=tuple(GATES)),
+    beyond=(PathsCell("nsr", "learned"),),
+    recipes={
+        "paper": PAPER,
+        "exact": replace(EXACT, loss="mae", epochs=4_000, check_every=500, patience=0, sparsity=0.3),
+    },
+    run=run_cell,
+    published={},
+    profiles={
+        "smoke": Profile(name="smoke", seeds=2, epochs=50),
+        "quick": Profile(name="quick", seeds=2, epochs=4_000),
+        "paper": Profile(name="paper", seeds=10),
+    },
+)

@@ -1,0 +1,41 @@
+"""What a result was made on: versions and hardware."""
+
+import functools
+import os
+import platform
+import resource
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from nsr.paper.spec import canonical_json
+
+
+@functools.cache
+def environment() -> str:
+    """Versions of nsr, torch, numpy and Python, and the machine, as canonical JSON."""
+    return canonical_json(
+        {
+            "nsr": version("neural-status-registers"),
+            "torch": version("torch"),
+            "numpy": version("numpy"),
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+        }
+    )
+
+
+def peak_memory() -> int:
+    """The most memory this process has held, in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or "unknown"

@@ -1,0 +1,229 @@
+"""Where results live: one SQLite file, one transaction for each finished block."""
+
+import contextlib
+import json
+import os
+import socket
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nsr.errors import InputError
+from nsr.paper.spec import Experiment, Profile, canonical_json
+from nsr.paper.sweep.plan import Item, Record
+from nsr.training import Recipe
+
+FILE = "nsr.sqlite"
+SCHEMA = 1
+APPLICATION = 0x4E535231  # "NSR1", so that another program's database is not taken for ours
+
+TABLES = """
+CREATE TABLE results (
+    identity TEXT PRIMARY KEY, experiment TEXT NOT NULL, revision INTEGER NOT NULL, cell TEXT NOT NULL,
+    recipe TEXT NOT NULL, profile TEXT NOT NULL, seed INTEGER NOT NULL, metrics TEXT NOT NULL,
+    seconds REAL NOT NULL, memory INTEGER NOT NULL, environment TEXT NOT NULL, finished TEXT NOT NULL
+) STRICT;
+CREATE INDEX results_by_experiment ON results (experiment, revision);
+CREATE TABLE failures (
+    item TEXT PRIMARY KEY, traceback TEXT NOT NULL, attempts INTEGER NOT NULL, at TEXT NOT NULL
+) STRICT;
+CREATE TABLE claims (
+    item TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, started TEXT NOT NULL
+) STRICT;
+"""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An item that failed: its traceback, and how often it was tried."""
+
+    item: str
+    traceback: str
+    attempts: int
+
+
+class Store:
+    """Results of all experiments in one folder. Any number of processes may use it at the same time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as problem:
+            raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+        with self._explained():
+            self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._open()
+
+    def _open(self) -> None:
+        connection = self._connection
+        # In this order: what another process makes meanwhile is there whole, tables and marks, or not at all.
+        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        schema = connection.execute("PRAGMA user_version").fetchone()[0]
+        if not empty and application != APPLICATION:
+            raise InputError(f"{self.path} is a database of another program; choose another folder with --out")
+        if schema > SCHEMA:
+            raise InputError(
+                f"{self.path} was written by a newer nsr (its schema is {schema}, this one reads {SCHEMA}); update nsr"
+            )
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if empty:
+            with self._transaction():
+                # Another process may have been here since the look above.
+                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                    for statement in filter(str.strip, TABLES.split(";")):
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    @contextlib.contextmanager
+    def _explained(self) -> Iterator[None]:
+        """SQLite's errors as a sentence that says which file and what to do."""
+        try:
+            yield
+        except sqlite3.Error as problem:
+            kind = getattr(problem, "sqlite_errorname", "SQLITE_").split("_")[1]
+            raise InputError(f"cannot use the results in {self.path}: {problem}{_ADVICE.get(kind, '')}") from problem
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def done(self, experiment: Experiment) -> set[str]:
+        """Identities of the results of an experiment."""
+        with self._explained():
+            rows = self._connection.execute("SELECT identity FROM results WHERE experiment = ?", (experiment.name,))
+            return {identity for (identity,) in rows}
+
+    def add(self, item: Item, experiment: Experiment, records: Iterable[Record]) -> None:
+        """Keep a finished block, all of it or nothing. What is there already stays as it is."""
+        profile = experiment.profiles[item.profile]
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = [
+            (
+                experiment.identity(record.cell, record.recipe, profile, record.seed),
+                record.experiment,
+                record.revision,
+                canonical_json(asdict(record.cell)),
+                canonical_json(asdict(record.recipe)),
+                record.profile,
+                record.seed,
+                json.dumps(dict(record.metrics), allow_nan=False),
+                record.seconds,
+                record.memory,
+                record.environment,
+                now,
+            )
+            for record in records
+        ]
+        with self._explained(), self._transaction() as connection:
+            connection.executemany(f"INSERT OR IGNORE INTO results VALUES ({','.join('?' * 12)})", rows)
+            connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
+            connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
+
+    def records(self, experiment: Experiment) -> list[Record]:
+        """The results of an experiment that its present revision, recipes and profiles would make again."""
+        query = (
+            "SELECT identity, cell, recipe, profile, seed, metrics, seconds, memory, environment FROM results "
+            "WHERE experiment = ? AND revision = ? ORDER BY rowid"
+        )
+        with self._explained():
+            rows = self._connection.execute(query, (experiment.name, experiment.revision)).fetchall()
+        kept = []
+        for identity, cell, recipe, profile, seed, metrics, seconds, memory, environment in rows:
+            record = Record(
+                experiment.name,
+                experiment.revision,
+                experiment.cell(json.loads(cell)),
+                Recipe(**json.loads(recipe)),
+                profile,
+                seed,
+                json.loads(metrics),
+                seconds,
+                memory,
+                environment,
+            )
+            if is_current(experiment, record) and _identity(experiment, record) == identity:
+                kept.append(record)
+        return kept
+
+    def fail(self, item: Item, traceback: str) -> None:
+        """Keep a failure. The item is tried again by the next run."""
+        with self._explained(), self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO failures VALUES (?, ?, 1, ?) ON CONFLICT (item) DO UPDATE SET "
+                "traceback = excluded.traceback, attempts = attempts + 1, at = excluded.at",
+                (item.key, traceback, datetime.now(UTC).isoformat(timespec="seconds")),
+            )
+            connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
+
+    def failures(self) -> list[Failure]:
+        """What failed and has not succeeded since."""
+        with self._explained():
+            rows = self._connection.execute("SELECT item, traceback, attempts FROM failures ORDER BY rowid").fetchall()
+        return [Failure(*row) for row in rows]
+
+    def claim(self, item: Item) -> bool:
+        """Take an item for this process, unless a process that is alive has it or it is done."""
+        mine = socket.gethostname(), os.getpid(), started(os.getpid())
+        with self._explained(), self._transaction() as connection:
+            row = connection.execute("SELECT host, process, started FROM claims WHERE item = ?", (item.key,)).fetchone()
+            if row and row != mine and _alive(*row):
+                return False
+            connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", (item.key, *mine))
+        return True
+
+    def release(self, item: Item) -> None:
+        """Give an item back."""
+        with self._explained(), self._transaction() as connection:
+            connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
+
+
+_ADVICE = {
+    "FULL": "; make room on the disk and run the same command again, what was finished is kept",
+    "READONLY": "; make the folder writable or choose another with --out",
+    "CANTOPEN": "; make the folder writable or choose another with --out",
+    "NOTADB": "; it is not a database of nsr, move it away or choose another folder with --out",
+    "CORRUPT": "; it is damaged, move it away (sqlite3 FILE .recover may save what is in it) or choose another --out",
+    "BUSY": "; another program holds it, try again",
+}
+
+
+def is_current(experiment: Experiment, record: Record) -> bool:
+    """Whether a record was trained as its recipe and profile say today."""
+    profile, recipe = experiment.profiles.get(record.profile), experiment.recipes.get(record.recipe.name)
+    return profile is not None and recipe is not None and profile.shorten(recipe) == record.recipe
+
+
+def _identity(experiment: Experiment, record: Record) -> str:
+    profile: Profile = experiment.profiles[record.profile]
+    return experiment.identity(record.cell, record.recipe, profile, record.seed)
+
+
+def started(process: int) -> str:
+    """When a process of this machine started, or "" when it has ended: a number alone may be reused."""
+    try:
+        state, *_, since = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:20]
+    except OSError:
+        return ""
+    return "" if state in "ZX" else since  # ended, but its parent has not looked yet
+
+
+def _alive(host: str, process: int, since: str) -> bool:
+    """Whether a process of this machine is at it. Of another machine, nothing is known: better twice than never."""
+    return host == socket.gethostname() and since != "" and started(process) == since

@@ -1,8 +1,0 @@
-"""Tables of a user, read and checked, so that a rule can be learned from some rows and verified on all of them."""
-
-from nsr.tables.prepare import Prepared as Prepared
-from nsr.tables.prepare import prepare as prepare
-from nsr.tables.table import SAMPLE as SAMPLE
-from nsr.tables.table import Table as Table
-from nsr.tables.table import chunks as chunks
-from nsr.tables.table import read as read

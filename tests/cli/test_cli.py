@@ -1,0 +1,198 @@
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from nsr import __version__
+from nsr.cli import main
+from nsr.learn.saved import SavedRule
+from nsr.paper import commands
+from nsr.paper.sweep import run
+from nsr.program import Program, Variable
+
+SCHEMA = json.loads((files("nsr.paper.report") / "results.schema.json").read_text())
+SMALL = ["--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--comparison", ">", "--workers", "1"]
+
+
+def nsr(capsys, *words: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(words))
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> str:
+    folder = str(tmp_path_factory.mktemp("runs"))
+    subprocess.run(
+        [sys.executable, "-m", "nsr", "reproduce", "comparisons", *SMALL, "--out", folder, "--quiet"], check=True
+    )
+    return folder
+
+
+def test_json_alone_goes_to_standard_output_and_fits_the_schema(capsys, tmp_path):
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--json", "--out", str(tmp_path))
+    assert code == 0
+    jsonschema.validate(json.loads(out), SCHEMA)
+    (row,) = json.loads(out)["comparisons"]
+    assert (row["model"], row["comparison"], row["seeds"], row["recipe"]) == ("nsr", ">", 2, "exact")
+    assert row["metrics"]["10^15"] == 1
+    assert "1 blocks to run" in err
+
+
+def test_a_second_call_does_nothing_but_say_so_and_write_the_page(capsys, runs):
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", runs)
+    assert code == 0
+    assert "Table 1: NSR, recipe exact, 2 seeds" in out
+    assert err.splitlines() == [
+        f"nsr: the page is {runs}/report.html",
+        f"nsr: nothing was missing: all results were in {runs}",
+    ]
+
+
+def test_results(capsys, runs, tmp_path):
+    code, out, err = nsr(capsys, "results", "comparisons", "--out", runs, "--json")
+    assert (code, err) == (0, "")
+    jsonschema.validate(json.loads(out), SCHEMA)
+    assert json.loads(out)["comparisons"][0]["published"]["10^13"] == 1
+    assert "Table 1: NSR" in nsr(capsys, "results", "--out", runs)[1]
+    assert nsr(capsys, "results", "--out", runs, "--failures")[:2] == (0, "")
+    _, out, _ = nsr(capsys, "results", "--out", runs, "--export", str(tmp_path))
+    assert out.splitlines() == [f"{tmp_path}/comparisons.csv", f"{tmp_path}/index.json"]
+    code, out, _ = nsr(capsys, "report", "--from", str(tmp_path), "--html", str(tmp_path / "page.html"))
+    assert (code, out) == (0, f"{tmp_path}/page.html\n")
+
+
+def test_a_failure_is_told_and_exits_with_1(capsys, tmp_path, monkeypatch):
+    def fails(_):
+        raise RuntimeError("out of paper")
+
+    monkeypatch.setattr(run, "run_item", fails)
+    monkeypatch.setattr("nsr.paper.commands.reproduce", functools.partial(commands.reproduce, start=ThreadPoolExecutor))
+    code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(tmp_path), "--quiet")
+    assert code == 1
+    assert "1 blocks failed; nsr results --failures shows why, the same command tries again" in err
+    assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
+
+
+def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
+    command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--recipe", "paper", "--workers", "1"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert "blocks to run" in process.stderr.readline()
+    time.sleep(1)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("nsr: interrupted; what was finished is kept, and the same command goes on from there\n")
+    assert "Traceback" not in err
+
+
+def test_list_and_version(capsys):
+    code, out, _ = nsr(capsys, "list")
+    assert code == 0
+    assert "comparisons" in out
+    assert "Table 1" in out
+    assert nsr(capsys, "--version")[1].strip() == f"nsr {__version__}"
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (
+            ["reproduce", "comparisonz"],
+            "nsr: unknown experiment 'comparisonz': choose from comparisons, floats, piecewise, redundancy, recurrent,",
+        ),
+        (["reproduce", "--profile", "papr"], "nsr: unknown profile 'papr': choose from smoke, quick, paper; did you"),
+        (["reproduce", "--recipe", "exat"], "nsr: unknown recipe 'exat': choose from paper, exact, both; did you mean"),
+        (["reproduce", "--comparison", "=>"], "nsr: unknown comparison '=>': choose from >, <, >=, <=, =, !=; did you"),
+        (["reproduce", "--seeds", "0"], "nsr: seeds must be at least 1, got 0"),
+        (["reproduce", "--seeds", "ten"], 'nsr: Invalid value for --seeds: unable to convert "ten" into int.'),
+        (["reproduce", "--sedes", "3"], "nsr: Unknown option: --sedes. Did you mean --seeds?"),
+        (["reprodce"], 'nsr: Unknown command "reprodce". Did you mean "reproduce"?'),
+        (
+            ["reproduce", "digits", "--data", "nowhere"],
+            "nsr: there is no folder nowhere: --data names the folder with the files of MNIST",
+        ),
+        (
+            ["reproduce", "digits", "--data", "."],
+            "nsr: nothing of this run reads MNIST, so --data is not needed: digits --profile paper does",
+        ),
+        (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
+        (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),
+    ],
+)
+def test_a_wrong_command_is_one_sentence_and_exit_code_2(capsys, words, text):
+    code, out, err = nsr(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(text)
+    assert len(err.splitlines()) == 1
+
+
+def test_a_folder_without_mnist_is_one_sentence_before_any_worker_starts(capsys, tmp_path, monkeypatch):
+    words = ["reproduce", "digits", "--profile", "paper", "--out", str(tmp_path / "runs")]
+    sentence = f"nsr: there is no train-images-idx3-ubyte.gz in {tmp_path}: MNIST is read from "
+    code, out, err = nsr(capsys, *words, "--data", str(tmp_path))
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith(sentence)
+    monkeypatch.setenv("NSR_DATA", str(tmp_path))
+    code, out, err = nsr(capsys, *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(sentence)
+
+
+def test_the_command_runs_as_a_module():
+    printed = subprocess.run([sys.executable, "-m", "nsr", "--help"], capture_output=True, text=True, check=True).stdout
+    assert "reproduce" in printed
+
+
+@pytest.fixture
+def rule(tmp_path) -> Path:
+    """A saved rule, which says what the column a says, beside a table of one row."""
+    SavedRule("y", None, Program(Variable("a"))).save(tmp_path / "rule.json")
+    (tmp_path / "t.csv").write_text("a\n1\n")
+    return tmp_path / "rule.json"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(("unbuffered", "command"), [("1", "apply"), ("", "list")])
+def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered, command):
+    words = [str(rule), str(rule.with_name("t.csv"))] if command == "apply" else []
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "nsr", command, *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (done.returncode, done.stderr) == (1, "nsr: cannot write the output: No space left on device\n")
+
+
+def test_a_reader_that_has_gone_is_no_error(rule, tmp_path):
+    (tmp_path / "t.csv").write_text("a\n" + "1\n" * 100_000)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "nsr", "apply", str(rule), str(tmp_path / "t.csv")],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONUNBUFFERED": ""},
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

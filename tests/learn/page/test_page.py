@@ -1,0 +1,259 @@
+"""The page of a learned rule says what was found and what speaks for it, and takes every name for text."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.page import page as module
+from nsr.learn.page.borders import MOST_POINTS, Border, Points, borders
+from nsr.learn.page.charts import learned_charts
+from nsr.learn.page.page import write_page
+from nsr.learn.page.trees import tree_of
+from nsr.learn.result import Learned, Verified, verify
+from nsr.program.expressions import And, Compare, Constant, Linear, Variable
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+QUICK: dict[str, Any] = {"restarts": 2, "epochs": 20, "random_state": 0}
+LONG = ("a class with a name that is long enough for a line", "another with a name of about as many letters")
+HOSTILE = ["</script><b>x", "b\"'\\", "image\n{{ü}}"]
+
+
+def table(columns: list[str], rows: int = 120) -> pd.DataFrame:
+    numbers = np.random.default_rng(0).integers(0, 30, (rows, len(columns)))
+    return pd.DataFrame(numbers, columns=columns, index=range(2, rows + 2))
+
+
+def learn(estimator: NSRClassifier | NSRRegressor, x: pd.DataFrame, y: Any, **fields: Any) -> Learned:
+    y = pd.Series(np.asarray(y), index=x.index)
+    estimator.fit(x, y)
+    usual = {"source": "table.csv", "target": "answer", "rows": len(x), "dropped": 0, "left_out": (), "seconds": 1.25}
+    target = fields.get("target", usual["target"])
+    checked = None if estimator.program_ is None else verify(estimator, [x.assign(**{target: y})], target)
+    return Learned(**{**usual, "x": x, "y": y, "estimator": estimator, "verified": checked} | fields)
+
+
+@pytest.fixture(scope="module")
+def every() -> dict[str, Learned]:
+    rng = np.random.default_rng(1)
+    odd, x = table(HOSTILE), table(["a", "b", "c", "d"])
+    long = table([f"{letter} {'and so on ' * 8}" for letter in "ab"])
+    noisy = np.where((x.a > x.b + 3) ^ (np.arange(len(x)) == 7), "yes", "no")
+    return {
+        "hostile": learn(
+            NSRClassifier(**QUICK),
+            odd,
+            np.where(odd.iloc[:, 0] > odd.iloc[:, 1] + 3, "<i>yes</i>", "no\\\"'"),
+            source="<u>.csv",
+            target="</title><script>alert(1)</script>",
+            left_out=[("<img src=x>", "it is <text>")],
+        ),
+        "noisy": learn(NSRClassifier(**QUICK), x, noisy, dropped=5, rows=1_005),
+        "three": learn(NSRClassifier(**QUICK), x, np.where(x.a > 20, "high", np.where(x.c < 12, "middle", "low"))),
+        "long": learn(NSRClassifier(**QUICK), long, np.where((long.iloc[:, 0] > 9) & (long.iloc[:, 1] < 20), *LONG)),
+        "labels": learn(NSRClassifier(**QUICK), x, np.where(x.a > 20, 30, np.where(x.c < 12, 10, 20))),
+        "no rule": learn(NSRClassifier(**QUICK), x, rng.integers(0, 2, len(x))),
+        "pieces": learn(NSRRegressor(**QUICK), x, np.where(x.a > x.b, x.a + x.c, x.b - x.d)),
+        "sum": learn(NSRRegressor(**QUICK), x, x.a + x.b - 3),
+        "no sum": learn(NSRRegressor(**QUICK), x, rng.normal(size=len(x))),
+        "one column": learn(NSRClassifier(**QUICK), x[["a"]], x.a > 12),
+    }
+
+
+def page(folder: Path, learned: Learned) -> str:
+    write_page(folder / "deep" / "page.html", learned)
+    assert [path.name for path in (folder / "deep").iterdir()] == ["page.html"]
+    whole = (folder / "deep" / "page.html").read_text()
+    return re.sub(r"\s+", " ", whole.split("<script>const")[0] if "<script>const" in whole else whole)
+
+
+@pytest.fixture(autouse=True)
+def without_the_bundle(request, monkeypatch):
+    if "browser" not in request.node.name:
+        monkeypatch.setattr("nsr.html.vl_convert.javascript_bundle", lambda *_: "")
+
+
+def test_names_are_text_wherever_they_stand(tmp_path, every):
+    text = page(tmp_path, every["hostile"])
+    for markup in ("<i>yes", "<b>x", "<u>", "<img", "alert(1)</script>", "<text>"):
+        assert markup not in text
+    assert "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; follows a rule" in text
+    assert "<code>&lt;img src=x&gt;</code>: it is &lt;text&gt;" in text
+    assert text.count("<script") == 2 + 2  # two charts, the bundle and what draws
+    assert "http://" not in text
+    for chart in re.findall(r'<script type="application/json">(.*?)</script>', text):
+        assert json.loads(chart)["layer"]
+
+
+def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, every):
+    learned = every["noisy"]
+    text = page(tmp_path, learned)
+    assert '<code class="rule">yes if a &gt;= b + 4, else no</code>' in text
+    for words in (
+        "<dd>1,005; 5 dropped because a value is missing</dd>",
+        "a sample of 120 rows",
+        "right on 99.17 % of the rows, of which 120 are distinct",
+        "to the border of <code>a and b + 4</code>: 1 below, at it, 1 above",
+        "1 contradicts it",
+        "<code>true</code> stands for yes, <code>false</code> stands for no.",
+        "return a &gt;= b + 4",
+        "&#34;a&#34; &gt;= &#34;b&#34; + 4",
+        "1 comparison<",
+    ):
+        assert words in text, words
+    (row,) = re.findall(r'<tr><th scope="row">(9)</th>(.*?)</tr>', text)
+    x = learned.x.loc[9]
+    assert row[1] == f"<td>{x.a}</td><td>{x.b}</td><td>{learned.y[9]}</td><td>{learned.verified.said[0]}</td>"
+
+
+def test_of_many_rows_that_contradict_the_first_are_shown(tmp_path, every):
+    whole = every["noisy"]
+    many = whole.x[:25].assign(answer="no").set_axis(range(1_001, 1_026))
+    fields = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
+    text = page(tmp_path, Learned(**fields | {"verified": Verified(5_000, 57, many, ["yes"] * 25)}))
+    assert "The first 20 of 57." in text
+    shown = re.findall(r'<th scope="row">1,0(\d\d)</th>(.*?)</tr>', text)
+    assert [int(row) for row, _ in shown] == list(range(1, 21))
+    assert shown[3][1] == f"<td>{whole.x.a.iloc[3]}</td><td>{whole.x.b.iloc[3]}</td><td>no</td><td>yes</td>"
+
+
+def test_without_a_rule_it_says_why_and_how_good_the_model_is(tmp_path, every):
+    learned = every["no rule"]
+    text = page(tmp_path, learned)
+    assert "No comparison of the columns tells the classes apart better than chance." in text
+    score = learned.estimator.score(learned.x, learned.y)
+    assert f"right on {module.share_of(score)} of them" in text
+    assert "The rule as code" not in text
+    assert "the rule</th>" not in text
+    text = page(tmp_path, every["no sum"])
+    assert "has an R² of" in text
+    learned.estimator.use = "program"
+    assert "and so it does not answer" in page(tmp_path, learned)
+    learned.estimator.use = "auto"
+
+
+def test_classes_beyond_two(tmp_path, every):
+    text = page(tmp_path, every["three"])
+    assert "<code>0</code> stands for high, <code>1</code> stands for low, <code>2</code> stands for middle." in text
+    assert "3 classes: high, low, middle" in text
+    text = page(tmp_path, every["labels"])
+    assert "It gives the class itself." in text
+    assert "3 classes: 10, 20, 30" in text
+
+
+def test_numbers(tmp_path, every):
+    text = page(tmp_path, every["pieces"])
+    assert '<code class="rule">where(a &gt; b, a + c, b - d)</code>' in text
+    assert "It gives the number itself." in text
+    assert "<td>0, on all rows</td>" in text
+    text = page(tmp_path, every["sum"])
+    assert "<td>one sum</td>" in text
+    assert "never seen" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "charts"),
+    {
+        "hostile": ["learned-1", "learned-near"],
+        "three": ["learned-1", "learned-near"],
+        "labels": ["learned-1", "learned-near"],
+        "no rule": ["learned-1", "learned-2"],
+        "pieces": ["learned-1", "learned-near"],
+        "sum": ["learned-1", "learned-2"],
+        "no sum": ["learned-1", "learned-2"],
+        "one column": ["learned-near"],
+    }.items(),
+)
+def test_which_charts_are_drawn(every, name, charts):
+    assert [each for each, _, _ in learned_charts(every[name])] == charts
+
+
+def test_a_chart_has_the_border_the_classes_and_the_rows_that_contradict(every):
+    (_, title, chart), (_, _, near) = learned_charts(every["noisy"])
+    assert title == "answer by a and b. The line is a = b + 4. Rings mark 1 that contradicts the rule."
+    told = chart.to_dict()
+    points, rings, line = [told["datasets"][layer["data"]["name"]] for layer in told["layer"]]
+    assert sum(point["rows"] for point in points) == 120
+    assert [(ring["x"], ring["y"]) for ring in rings] == [tuple(every["noisy"].x.loc[9, ["b", "a"]])]
+    assert [end["y"] - end["x"] for end in line] == pytest.approx([4, 4])
+    bars = near.to_dict()["datasets"][near.to_dict()["layer"][0]["data"]["name"]]
+    assert 60 <= sum(bar["rows"] for bar in bars) < 75
+    high = [bar["from"] + bar["to"] for bar in bars if bar["group"] == "yes"]
+    assert sorted(high)[1] >= 2 * 4  # the first of them is the row that contradicts, or 4 itself
+
+
+def test_borders_are_of_one_column_or_two():
+    a, b, c = map(Variable, "abc")
+    rule = And(
+        Compare(">", a, b + 3), Compare("<", Constant(2), c), Compare("=", c, Constant(2)), Compare("<", a + b, c)
+    )
+    rule = And(*rule.parts, Compare("<=", Linear([(2, a)]), Linear([(4, b)], 1)))
+    found = borders(rule)
+    assert [str(each) for each in found] == ["a = b + 3", "c = 2", "a = 2*b + 0.5"]
+    assert isinstance(found[0], Border)
+    assert str(found[0].measure) == "a - b"
+    assert found[0].measured(pd.DataFrame({"a": [1, 2], "b": [5, 6]})).tolist() == [-4, -4]
+
+
+def test_points_are_some_rows_the_same_each_time():
+    x = pd.DataFrame({"t": np.arange(1_500.0), "u": np.arange(1_500.0) % 7})
+    learned = learn(NSRClassifier(**QUICK), x, x.t > 700)
+    points, again = Points.of(learned), Points.of(learned)
+    assert len(points.x) == MOST_POINTS
+    assert points.x.equals(again.x)
+    assert points.ranked == ["t", "u"]
+    (_, title, _), _ = learned_charts(learned)
+    assert title.endswith("1,000 of the 1,500 rows.")
+
+
+def test_a_tree_is_grown_on_the_same_rows(tmp_path, every):
+    tree = tree_of(every["three"])
+    assert (tree.nodes, tree.depth, tree.held_out_rows) == (5, 2, 24)
+    assert "class: middle" in tree.text
+    numbers = tree_of(every["pieces"])
+    assert numbers.right < 0.5
+    assert numbers.distance > 1
+    assert "truncated branch" in numbers.text
+    x = table(["a", "b"]).astype(np.float64) * 1e40
+    text = page(tmp_path, learn(NSRClassifier(**QUICK), x, x.a > x.b))
+    assert "None could be grown" in text
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
+def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, every):
+    from playwright.sync_api import sync_playwright
+
+    shown = {"hostile": 2, "noisy": 2, "long": 2, "no sum": 2}
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=BROWSER,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
+        )
+        for (name, charts), (width, scheme) in zip(shown.items(), [(390, "light"), (390, "dark")] * 2, strict=True):
+            file = tmp_path / f"{name}.html"
+            write_page(file, every[name])
+            said: list[str] = []
+            asked: list[str] = []
+            context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            tab = context.new_page()
+            tab.on("console", lambda message, said=said: said.append(message.text))
+            tab.on("pageerror", lambda error, said=said: said.append(str(error)))
+            tab.on("request", lambda request, asked=asked: asked.append(request.url))
+            tab.goto(file.as_uri())
+            tab.wait_for_function("document.body.dataset.drawn", timeout=60_000)
+            tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+            tab.locator(".chart svg .mark-symbol path, .chart svg .mark-rect path").first.hover(force=True)
+            assert tab.evaluate("document.querySelectorAll('.chart svg').length") == charts, name
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert tab.evaluate("document.querySelectorAll('b, i, u, img').length") == 0, name
+            assert said == [], name
+            assert [url for url in asked if not url.startswith(("file:", "data:"))] == [], name
+            assert len(asked) == 1 + sum(url.startswith("data:") for url in asked), name
+            context.close()
+        browser.close()

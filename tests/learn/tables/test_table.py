@@ -1,0 +1,75 @@
+"""A sample of some rows and a view of all rows; a small table is its own sample."""
+
+import pandas as pd
+import pytest
+
+from nsr.errors import InputError
+from nsr.learn.tables import chunks, files, read
+
+
+def write(path, rows, header="a,b,y"):
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_a_small_table_is_its_own_sample(tmp_path):
+    table = read(write(tmp_path / "t.csv", ["3,x,0", "1,,1"]))
+    assert (table.rows, table.complete) == (2, True)
+    assert table.sample.index.tolist() == [2, 3]
+    assert table.sample.to_dict("list") == {"a": ["3", "1"], "b": ["x", None], "y": ["0", "1"]}
+
+
+def test_a_sample_is_fair_in_order_and_depends_on_the_seed_alone(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(1000)])
+    first = read(path, rows=100, seed=1)
+    assert (first.rows, first.complete, len(first.sample)) == (1000, False, 100)
+    assert first.sample.index.is_monotonic_increasing
+    assert (first.sample["a"].astype(int) + 2).tolist() == first.sample.index.tolist()
+    monkeypatch.setattr(files, "CELLS", 21)
+    pd.testing.assert_frame_equal(read(path, rows=100, seed=1).sample, first.sample)
+    assert not read(path, rows=100, seed=2).sample.index.equals(first.sample.index)
+    drawn = pd.concat([read(path, rows=100, seed=seed).sample["a"].astype(int) for seed in range(20)])
+    assert drawn.mean() == pytest.approx(499.5, abs=4 * 289 / 2000**0.5)
+
+
+def test_types_are_the_same_in_all_chunks(tmp_path, monkeypatch):
+    rows = [f"{n},{n},no" for n in range(9)] + ["9,0.5,yes"]
+    table = read(write(tmp_path / "t.csv", rows))
+    monkeypatch.setattr(files, "CELLS", 9)
+    parts = list(chunks(table, ["a", "b"], target="y"))
+    assert len(parts) == 4
+    assert {tuple(map(str, part.dtypes)) for part in parts} == {("int64", "float64", "str")}
+    whole = pd.concat(parts)
+    assert whole["b"].tolist() == [*range(9), 0.5]
+    assert whole.index.tolist() == list(range(2, 12))
+
+
+def test_what_a_late_row_says_is_refused_with_its_number(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "CELLS", 9)
+    path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(30)] + ["7,x,0", ",3,1"])
+    table = read(path, rows=5)
+    with pytest.raises(InputError, match=r"^'x' in row 32 of column 'b' is no number"):
+        chunks(table, ["a", "b"])
+    with pytest.raises(InputError, match=r"missing values \(1 in 'a'; it has 32 rows\): fill them in, or use --drop"):
+        chunks(table, ["a"])
+    whole = pd.concat(chunks(table, ["a"], drop_missing=True))
+    assert (len(whole), str(whole["a"].dtype)) == (31, "int64")
+
+
+def test_columns_that_are_not_there_or_not_numbers_are_refused(tmp_path):
+    table = read(write(tmp_path / "t.csv", ["1,x,0", "2,y,1"], "Price,colour,y"))
+    with pytest.raises(InputError, match=r"t.csv has no column 'pirce'; did you mean 'Price'\?$"):
+        chunks(table, ["pirce"])
+    with pytest.raises(InputError, match="t.csv has no column '§': it has 'Price', 'colour', 'y'$"):
+        table.column("§")
+    with pytest.raises(InputError, match="'colour' of .* has to hold numbers, and it is text or dates, such as 'x' in"):
+        chunks(table, ["Price", "colour"])
+    with pytest.raises(InputError, match="rows must be at least 1, got 0"):
+        read(table.path, rows=0)
+
+
+def test_many_columns_with_missing_values_make_a_short_sentence(tmp_path):
+    names = [f"c{n}" for n in range(12)]
+    table = read(write(tmp_path / "t.csv", [",".join("1" * 12), "," * 11], ",".join(names)))
+    with pytest.raises(InputError, match=r"1 in 'c9' and more in 2 other columns; it has 2 rows"):
+        chunks(table, names)

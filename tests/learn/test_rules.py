@@ -1,0 +1,234 @@
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from nsr.learn.doubts import (
+    BY_CHANCE,
+    Margin,
+    _parting,
+    chance_of_nearness,
+    left_over,
+    margins,
+    smoother,
+    unseen,
+)
+from nsr.learn.rules import nats_to_tell, read, said
+from nsr.learn.screen import Labelled, Screen, comparable
+from nsr.reading.columns import Numbers, Probe
+
+NAMES = ("a", "b", "c", "d")
+
+
+def labelled(x, classes, kinds: int = 2) -> Labelled:
+    x = np.asarray(x, dtype=np.float64)
+    rows = Numbers(torch.from_numpy(x), NAMES[: x.shape[1]])
+    classes = np.asarray(classes).astype(np.int64)
+    return Labelled(rows, classes, np.ones(len(x)), kinds)
+
+
+def numbers(rows: int = 300, columns: int = 4, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-20, 21, (rows, columns)).astype(np.float64)
+
+
+def rule_of(rows: Labelled):
+    screen = Screen(rows)
+    start = np.zeros(len(rows), dtype=np.int64)
+    return screen, read(screen, [split.probe for split in screen.splits(start)])
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("a > b", lambda a, b, c, d: a > b),
+        ("a >= b", lambda a, b, c, d: a >= b),
+        ("a == b", lambda a, b, c, d: a == b),
+        ("c > 7", lambda a, b, c, d: c > 7),
+        ("a > b + 12", lambda a, b, c, d: a > b + 12),
+        ("a > b and c <= d", lambda a, b, c, d: (a > b) & (c <= d)),
+        ("a == b or c == 1", lambda a, b, c, d: (a == b) | (c == 1)),
+        ("c == 1 or c > d", lambda a, b, c, d: (c == 1) | (c > d)),
+    ],
+)
+@pytest.mark.parametrize("wrong", [0.0, 0.05])
+def test_rules_are_read_back_also_where_some_labels_are_wrong(text, holds, wrong):
+    x = numbers(600)
+    y = holds(*x.T)
+    y ^= np.random.default_rng(1).random(len(y)) < wrong
+    screen, rule = rule_of(labelled(x, y))
+    truth = holds(*x.T)
+    assert np.array_equal(said(rule.expression, screen.rows), truth), f"{rule.expression} is not {text}"
+    if not wrong:
+        assert rule.wrong == 0
+    assert left_over(screen, rule) < 5
+
+
+def test_three_classes_of_one_difference_are_one_rule():
+    x = numbers()
+    screen, rule = rule_of(labelled(x, np.sign(x[:, 0] - x[:, 1]) + 1, 3))
+    assert str(rule.expression) == "where(a < b, 0, where(a == b, 1, 2))"
+    assert rule.wrong == 0
+    assert unseen(screen.rows.numbers, rule) == ()
+    assert margins(screen.rows.numbers, rule) == {"a and b": Margin(1.0, True, 1.0)}
+
+
+def test_labels_that_follow_nothing_have_no_rule():
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        rows = labelled(rng.normal(size=(200, 4)), rng.random(200) < 0.5)
+        _, rule = rule_of(rows)
+        assert rule.comparisons == 0
+        nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, 2)
+        assert rule.nats == pytest.approx(nothing)
+
+
+def test_what_only_comes_near_a_rule_leaves_something_over():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(1, 10, (800, 2))
+    screen, rule = rule_of(labelled(x, x[:, 0] * x[:, 1] > 25))
+    assert 0 < rule.wrong < 0.1 * len(x)
+    assert left_over(screen, rule) > 5
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rows_that_contradict_by_chance_lie_anywhere_and_those_of_a_product_along_the_borders(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 20, (350, 2)).round(2)
+    flipped = (x[:, 0] > 5) & (x[:, 1] > 5) ^ (rng.random(350) < 0.05)
+    screen, rule = rule_of(labelled(x, flipped))
+    assert chance_of_nearness(screen.rows, rule) > BY_CHANCE
+    screen, rule = rule_of(labelled(x, x[:, 0] * x[:, 1] > 75))
+    assert rule.wrong > 0
+    assert chance_of_nearness(screen.rows, rule) < BY_CHANCE
+
+
+@pytest.mark.parametrize(
+    ("border", "about"),
+    [
+        (lambda a, b: a > 1.1 * b, r"b < 0.9\d* \* a [-+] 0.\d+|a > 1.\d+ \* b [-+] 0.\d+"),
+        (lambda a, b: a + b > 60, r"[ab] > -\d.* \* [ab] \+ .*"),
+        (lambda a, b: a * b > 900, r"a \* b > (8[89]|9[01])\d.*"),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_staircase_along_a_smooth_border_is_told_from_a_rule(border, about, seed):
+    x = np.random.default_rng(seed).integers(0, 60, (500, 2)).astype(np.float64)
+    screen, rule = rule_of(labelled(x, border(*x.T)))
+    assert re.fullmatch(about, smoother(screen.rows, rule))
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        lambda a, b: a > b + 12,
+        lambda a, b: (a > 12) & (a <= 40),
+        lambda a, b: (a > 12) & (b <= 40) & (a <= b + 5),
+        lambda a, b: (a > 12) | (b == 7),
+    ],
+)
+def test_rules_of_several_constants_are_no_staircase(holds):
+    x = np.random.default_rng(0).integers(0, 60, (300, 2)).astype(np.float64)
+    screen, rule = rule_of(labelled(x, holds(*x.T)))
+    assert smoother(screen.rows, rule) is None
+
+
+def test_a_wrong_label_that_a_slant_would_explain_is_no_slant():
+    x = np.random.default_rng(0).uniform(0, 100, (300, 2))
+    x[:2] = (99.9, 99.8), (0.2, 0.1)  # as near to the line as no other row, one at each end of it
+    x = x[np.abs(x[:, 0] - x[:, 1]) > 0.09]
+    y = x[:, 0] > x[:, 1]
+    y[0] = False
+    assert _parting(x, ["a", "b"], y).startswith("b < 0.9")
+    rows = labelled(x, y)
+    rule = read(Screen(rows), [Probe(0, 1, Fraction(0))])
+    assert str(rule.expression) == "a > b"
+    assert rule.wrong == 1
+    assert smoother(rows, rule) is None
+
+
+def test_margins_say_both_sides():
+    assert str(Margin(1.0, True, 0.25)) == "1 below, at it, 0.25 above"
+    assert str(Margin(math.inf, False, 0.25)) == "0.25 above"
+
+
+def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
+    x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
+    x = x[x[:, 0] != 37.5]
+    _, rule = rule_of(labelled(x, x[:, 0] > 37.5))
+    assert rule.probes[0].at == Fraction(75, 2)
+
+
+def test_cases_that_no_row_shows_are_named():
+    x = numbers()
+    x = x[x[:, 0] != x[:, 1]]
+    screen, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
+    assert unseen(screen.rows.numbers, rule) == ("a == b",)
+
+
+def test_columns_of_other_sizes_are_not_compared():
+    x = numbers(columns=3) * np.array([1.0, 1e-3, 1e6])
+    pairs = list(comparable(labelled(x, x[:, 0] > 0).numbers))
+    assert pairs == [(0, 3), (1, 3), (2, 3)]
+    assert (0, 1) in list(comparable(labelled(numbers(columns=2), np.zeros(300)).numbers))
+
+
+@pytest.mark.parametrize("other", ["narrow", "mostly zero"])
+def test_columns_that_overlap_are_compared_whatever_their_spread(other):
+    rng = np.random.default_rng(0)
+    if other == "narrow":
+        x = np.column_stack([rng.uniform(0, 100, 500), rng.uniform(50, 50.4, 500)])
+        x[:20, 0] = rng.uniform(50, 50.4, 20)
+    else:
+        x = np.column_stack([rng.uniform(0, 100, 500), np.where(rng.random(500) < 0.96, 0, rng.uniform(0, 100, 500))])
+    _, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
+    assert str(rule.expression) == "a > b"
+    assert rule.wrong == 0
+
+
+def test_decimals_are_exact_also_beside_columns_of_floats():
+    rng = np.random.default_rng(0)
+    rows = Numbers(torch.tensor([[2.9, 2.6, 1 / 3], [0.1, 7.25, math.pi]], dtype=torch.float64), NAMES[:3])
+    assert rows.unit(0, 1) == Fraction(1, 100)
+    assert rows.signs(Probe(0, 1, Fraction("0.3"))).tolist() == [0, -1]
+    assert rows.unit(0, 2) is None
+    cents = rng.integers(100, 900, (600, 2))
+    cents[:60, 1] = cents[:60, 0] - 30
+    x = np.column_stack([cents / 100, rng.normal(size=600)])
+    _, rule = rule_of(labelled(x, cents[:, 0] > cents[:, 1] + 30))
+    assert rule.wrong == 0  # although floats round b + 0.3
+    assert len(rule.probes) == 1
+    assert Fraction("0.3") < rule.probes[0].at < Fraction("0.31")
+
+
+def test_differences_that_int64_cannot_hold_do_not_wrap():
+    rows = Numbers(torch.tensor([[2**62, -(2**62)], [1, 2], [-(2**62), 2**62]]), NAMES[:2])
+    assert rows.signs(Probe(0, 1, Fraction(0))).tolist() == [1, -1, -1]
+
+
+def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
+    rows = labelled([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
+    assert rows.uncertainty(np.zeros(4, dtype=np.int64)) == pytest.approx(4 * math.log(2))
+    split = Screen(rows).splits(np.zeros(4, dtype=np.int64))[0]
+    assert split.left == pytest.approx(2 * math.log(2))  # one row apart from the others, or one at an end
+    groups = rows.numbers.signs(split.probe).astype(np.int64) + 1
+    assert rows.uncertainty(groups) == pytest.approx(split.left)
+
+
+def test_equal_rows_are_one_with_the_sum_of_their_weights():
+    rows = Labelled(
+        Numbers(torch.tensor([[2.0], [1.0], [2.0], [5.0]]), ("a",)), np.array([1, 0, 1, 1]), np.array([1.0, 2, 3, 0]), 2
+    )
+    some = rows.distinct()
+    assert some.numbers.x.tolist() == [[1.0], [2.0]]
+    assert some.weight.tolist() == pytest.approx([2 / 3, 4 / 3])  # together as many as there are distinct rows
+    assert some.classes.tolist() == [0, 1]
+
+
+def test_probes_between_whole_numbers_have_rows_on_either_side_only():
+    rows = Numbers(torch.tensor([[1], [2], [3]]), ("a",))
+    assert rows.signs(Probe(0, 1, Fraction(5, 2))).tolist() == [-1, -1, 1]
+    assert rows.signs(Probe(0, 1, Fraction(2))).tolist() == [-1, 0, 1]
+    assert rows.away(Probe(0, 1, Fraction(5, 2))).tolist() == [-1.5, -0.5, 0.5]

@@ -1,0 +1,29 @@
+import dataclasses
+
+import pytest
+
+from nsr.paper.experiments.redundancy import EXPERIMENT, TASKS, RedundancyCell, run_cell
+
+
+@pytest.fixture(autouse=True)
+def eager(monkeypatch):
+    """A compiler takes longer than these small runs."""
+    monkeypatch.setattr("nsr.training.has_compiler", lambda: False)
+
+
+def test_the_grid_is_one_to_fifteen_units():
+    assert [cell.redundancy for cell in EXPERIMENT.cells] == list(range(1, 16))
+    assert EXPERIMENT.profiles["paper"].seeds == 100
+
+
+def test_the_three_tasks_are_measured_and_equality_is_learned_with_ten_units():
+    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=400)
+    for metrics in run_cell(RedundancyCell(10), recipe, [0]):
+        assert list(metrics) == list(TASKS)
+        assert metrics["="] == metrics["!="] == 1
+
+
+def test_a_seed_has_the_same_record_in_any_block():
+    recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=40)
+    whole = run_cell(RedundancyCell(3), recipe, range(4))
+    assert run_cell(RedundancyCell(3), recipe, [3, 1]) == [whole[3], whole[1]]

@@ -1,0 +1,204 @@
+"""What every store must do: keep what was given, refuse what it cannot read, lose nothing that was there."""
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from nsr.errors import InputError
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.sweep.plan import Item, Record, plan
+from nsr.paper.sweep.store import FILE, SCHEMA, Store, started
+
+EXPERIMENT = EXPERIMENTS["comparisons"]
+SMOKE = EXPERIMENT.profiles["smoke"]
+ITEMS = plan(EXPERIMENT, SMOKE, ("paper", "exact"), range(3))
+
+
+def block(item: Item, accuracy: float = 1.0) -> list[Record]:
+    return [
+        Record(
+            "comparisons",
+            EXPERIMENT.revision,
+            item.cell,
+            item.recipe,
+            "smoke",
+            seed,
+            {"train": accuracy, "epochs": 50.0},
+            0.1,
+            2**20,
+            "{}",
+        )
+        for seed in item.seeds
+    ]
+
+
+def add_all(store: Store, items: list[Item]) -> None:
+    for item in items:
+        store.add(item, EXPERIMENT, block(item))
+
+
+def filled(folder: Path, items=ITEMS) -> Store:
+    store = Store(folder)
+    add_all(store, items)
+    return store
+
+
+def test_what_is_added_comes_back(tmp_path):
+    store = filled(tmp_path)
+    expected = [record for item in ITEMS for record in block(item)]
+    assert store.records(EXPERIMENT) == expected
+    store.close()
+    assert Store(tmp_path).records(EXPERIMENT) == expected
+    assert len(store_done(tmp_path)) == len(expected) == 12 * 2 * 3
+
+
+def store_done(folder: Path) -> set[str]:
+    return Store(folder).done(EXPERIMENT)
+
+
+def test_the_first_result_of_a_seed_stays(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    store.add(ITEMS[0], EXPERIMENT, block(ITEMS[0], accuracy=0.5))
+    assert {record.metrics["train"] for record in store.records(EXPERIMENT)} == {1.0}
+
+
+def test_it_is_in_wal_mode_and_waits_for_the_disk(tmp_path):
+    store = Store(tmp_path)
+    assert store._connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+
+
+def test_a_block_is_kept_whole_or_not_at_all(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    bad = block(ITEMS[1])
+    bad[-1] = Record(**{**vars(bad[-1]), "metrics": {"train": float("nan")}})
+    with pytest.raises(ValueError, match="JSON"):
+        store.add(ITEMS[1], EXPERIMENT, bad)
+    assert len(store.records(EXPERIMENT)) == 3
+
+
+def test_results_of_an_old_recipe_or_revision_are_not_mixed_in(tmp_path):
+    store = filled(tmp_path, ITEMS[:2])
+    store._connection.execute("UPDATE results SET revision = 0 WHERE seed = 0")
+    store._connection.execute("UPDATE results SET recipe = replace(recipe, '0.001', '0.002') WHERE seed = 1")
+    assert {record.seed for record in store.records(EXPERIMENT)} == {2}
+
+
+def test_failures_are_kept_counted_and_forgotten_after_success(tmp_path):
+    store = Store(tmp_path)
+    store.fail(ITEMS[0], "first")
+    store.fail(ITEMS[0], "second")
+    (failure,) = store.failures()
+    assert (failure.item, failure.traceback, failure.attempts) == (ITEMS[0].key, "second", 2)
+    store.add(ITEMS[0], EXPERIMENT, block(ITEMS[0]))
+    assert store.failures() == []
+
+
+def test_an_item_is_claimed_by_one_living_process(tmp_path):
+    mine, other = Store(tmp_path), Store(tmp_path)
+    assert mine.claim(ITEMS[0])
+    assert other.claim(ITEMS[0])  # the same process: its own claim
+    parent = os.getppid()
+    other._connection.execute("UPDATE claims SET process = ?, started = ?", (parent, started(parent)))
+    assert not mine.claim(ITEMS[0])
+    other._connection.execute("UPDATE claims SET started = 'long ago'")  # the number was reused: that one is dead
+    assert mine.claim(ITEMS[0])
+    mine.release(ITEMS[0])
+    assert mine._connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+    assert started(2**22 + 1) == ""
+
+
+def test_two_writers_at_once_double_nothing(tmp_path):
+    def write() -> None:
+        filled(tmp_path).close()
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    records = Store(tmp_path).records(EXPERIMENT)
+    assert len(records) == len({(r.cell, r.recipe, r.seed) for r in records}) == 72
+
+
+# What it cannot use: one sentence, and the file is as it was
+
+
+def refusal(folder: Path) -> str:
+    before = (folder / FILE).read_bytes() if (folder / FILE).is_file() else None
+    with pytest.raises(InputError) as refused:
+        Store(folder).records(EXPERIMENT)
+    if before is not None:
+        assert (folder / FILE).read_bytes() == before
+    text = str(refused.value)
+    assert "\n" not in text
+    return text
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    (tmp_path / FILE).write_text("seed,accuracy\n" * 1000)
+    assert refusal(tmp_path).endswith("it is not a database of nsr, move it away or choose another folder with --out")
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.7])
+def test_a_truncated_database(tmp_path, kept):
+    filled(tmp_path).close()
+    data = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(data[: int(len(data) * kept)])
+    assert "is damaged, move it away" in refusal(tmp_path)
+
+
+def test_a_database_of_another_program(tmp_path):
+    with sqlite3.connect(tmp_path / FILE) as connection:
+        connection.execute("CREATE TABLE recipes (flour REAL)")
+    connection.close()
+    assert refusal(tmp_path) == f"{tmp_path / FILE} is a database of another program; choose another folder with --out"
+
+
+def test_a_newer_schema(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    store._connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+    store.close()
+    assert refusal(tmp_path).endswith(
+        f"was written by a newer nsr (its schema is {SCHEMA + 1}, this one reads {SCHEMA}); update nsr"
+    )
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert (
+        refusal(tmp_path / "file" / "runs") == f"cannot make the folder {tmp_path / 'file' / 'runs'}: Not a directory"
+    )
+
+
+def test_a_database_that_may_not_be_written(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    store._connection.execute("PRAGMA query_only = ON")
+    with pytest.raises(InputError, match="readonly database; make the folder writable or choose another with --out"):
+        store.add(ITEMS[1], EXPERIMENT, block(ITEMS[1]))
+    store.close()
+    assert len(Store(tmp_path).records(EXPERIMENT)) == 3
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_may_not_be_written(tmp_path):
+    tmp_path.chmod(0o500)
+    assert "make the folder writable" in refusal(tmp_path)
+    tmp_path.chmod(0o700)
+
+
+def test_a_full_disk_loses_nothing_that_was_there(tmp_path):
+    store = filled(tmp_path, ITEMS[:2])
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then says what it says of a full disk
+    with pytest.raises(InputError, match="database or disk is full; make room on the disk and run the same command"):
+        add_all(store, ITEMS[2:])
+    there = len(store.records(EXPERIMENT))
+    assert there >= 6
+    assert there % 3 == 0
+    store._connection.execute("PRAGMA max_page_count = 1000000")
+    filled(tmp_path)
+    assert len(store.records(EXPERIMENT)) == 72

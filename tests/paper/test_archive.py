@@ -1,0 +1,78 @@
+import dataclasses
+import json
+
+import pytest
+
+from nsr.errors import InputError
+from nsr.paper import archive
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.sweep.plan import Record
+
+FLOATS = EXPERIMENTS["floats"]
+
+
+def records(seeds=range(3)) -> list[Record]:
+    return [
+        Record(
+            "floats",
+            1,
+            cell,
+            FLOATS.recipes["exact"],
+            "paper",
+            seed,
+            {">": 1 / 3, "epochs": 40.0},
+            0.25,
+            9,
+            '{"cpu": "x"}',
+        )
+        for cell in (FLOATS.cells[0], FLOATS.beyond[0])
+        for seed in seeds
+    ]
+
+
+def test_what_is_written_is_read_to_the_last_digit(tmp_path):
+    files = archive.write(tmp_path, {"floats": records(), "comparisons": []})
+    assert [file.name for file in files] == ["floats.csv", "index.json"]
+    back = archive.read(tmp_path)["floats"]
+    assert sorted(back, key=repr) == sorted(records(), key=repr)
+
+
+def test_a_metric_that_only_some_cells_have_is_missing_in_the_others(tmp_path):
+    some = [dataclasses.replace(record, metrics={"=": 1.0, "epochs": 2.0}) for record in records()[:3]] + records()[3:]
+    archive.write(tmp_path, {"floats": some})
+    assert sorted(archive.read(tmp_path)["floats"], key=repr) == sorted(some, key=repr)
+    assert (tmp_path / "floats.csv").read_text().splitlines()[0].endswith("seconds,memory,environment")
+
+
+def test_equal_records_are_equal_files(tmp_path):
+    archive.write(tmp_path / "a", {"floats": records()})
+    archive.write(tmp_path / "b", {"floats": records()[::-1]})
+    for name in ("floats.csv", "index.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_old_revisions_and_recipes_are_left_out(tmp_path):
+    archive.write(tmp_path, {"floats": records()})
+    path = tmp_path / "floats.csv"
+    path.write_text(path.read_text().replace("\n1,paper", "\n0,paper", 2))
+    assert len(archive.read(tmp_path)["floats"]) == 4
+    index = json.loads((tmp_path / "index.json").read_text())
+    index["recipes"]["floats paper exact"]["epochs"] += 1
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    assert archive.read(tmp_path)["floats"] == []
+
+
+def test_no_files_and_broken_files_are_refused_in_a_sentence(tmp_path):
+    with pytest.raises(InputError, match="^there are no exported results in .*: nsr results --export DIR writes them$"):
+        archive.read(tmp_path)
+    archive.write(tmp_path, {"floats": records()})
+    path = tmp_path / "floats.csv"
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(InputError, match="^the exported results in .* cannot be read: "):
+        archive.read(tmp_path)
+
+
+def test_a_metric_cannot_take_the_name_of_a_column(tmp_path):
+    some = [dataclasses.replace(record, metrics={"seed": 1.0}) for record in records()]
+    with pytest.raises(ValueError, match="^a metric of floats has the name of a column: seed$"):
+        archive.write(tmp_path, {"floats": some})

@@ -1,0 +1,106 @@
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from nsr.errors import InputError
+from nsr.paper.commands import choose, export, failures, report, reproduce, stored
+from nsr.paper.sweep.run import Observer
+
+
+class Watch(Observer):
+    def __init__(self) -> None:
+        self.planned_items, self.finished_items, self.closed = 0, 0, False
+
+    def planned(self, items) -> None:
+        self.planned_items = len(items)
+
+    def finished(self, item, records) -> None:  # noqa: ARG002
+        self.finished_items += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def small(folder, **changes):
+    options = {"profile": "smoke", "seeds": 3, "only": {"model": ["nsr"], "comparison": [">", "="]}, "out": folder}
+    return reproduce(["comparisons"], start=ThreadPoolExecutor, **(options | changes))
+
+
+def test_reproduce_runs_what_is_missing_and_tells_of_it(tmp_path):
+    watch = Watch()
+    result = small(tmp_path, observer=watch)
+    assert [(s.recipe, s.cell.comparison, s.seeds) for s in result.summaries["comparisons"]] == [
+        ("paper", ">", 3),
+        ("paper", "=", 3),
+        ("exact", ">", 3),
+        ("exact", "=", 3),
+    ]
+    assert (result.ran, result.failed) == (4, [])
+    assert (watch.planned_items, watch.finished_items, watch.closed) == (4, 4, True)
+    again = small(tmp_path, seeds=2)
+    assert again.ran == 0
+    assert small(tmp_path, seeds=4, recipe="exact").ran == 2
+
+
+def test_results_report_and_export_need_no_training(tmp_path):
+    small(tmp_path / "runs")
+    ((name, summaries), *_) = stored(out=tmp_path / "runs").items()
+    assert (name, len(summaries)) == ("comparisons", 4)
+    files = export(tmp_path / "exported", out=tmp_path / "runs")
+    assert [file.name for file in files] == ["comparisons.csv", "index.json"]
+    page = report(
+        out=tmp_path / "runs", exported=tmp_path / "exported", html=tmp_path / "p.html", figures=tmp_path / "f"
+    )
+    assert page == tmp_path / "p.html"
+    assert "4 of 24 cells" in page.read_text()
+    assert (tmp_path / "f" / "bits.svg").exists()
+    assert failures(tmp_path / "runs") == []
+
+
+def test_a_folder_without_results(tmp_path):
+    with pytest.raises(
+        InputError, match="^there are no results in .*: run nsr reproduce first, or name another folder"
+    ):
+        stored(out=tmp_path)
+
+
+def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
+    small(tmp_path)
+    monkeypatch.delitem(sys.modules, "nsr.paper.report.page", raising=False)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    with pytest.raises(InputError) as refusal:
+        report(out=tmp_path)
+    assert str(refusal.value) == "this needs vl_convert: pip install 'neural-status-registers[reproduce]' brings it"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (
+            {"names": ["comparison"]},
+            "unknown experiment 'comparison': choose from comparisons, floats, piecewise, redundancy, recurrent, "
+            "shortest_paths, digits; did you mean 'comparisons'?",
+        ),
+        ({"profile": "papre"}, "unknown profile 'papre': choose from smoke, quick, paper; did you mean 'paper'?"),
+        ({"recipe": "exakt"}, "unknown recipe 'exakt': choose from paper, exact, both; did you mean 'exact'?"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"workers": 0}, "workers must be at least 1, got 0"),
+        (
+            {"only": {"comparison": ["=="]}},
+            "unknown comparison '==': choose from >, <, >=, <=, =, !=; did you mean '='?",
+        ),
+        ({"only": {"model": ["nrs"]}}, "unknown model 'nrs': choose from mlp, nsr, classifier; did you mean 'nsr'?"),
+    ],
+)
+def test_wrong_requests_are_refused_before_anything_runs(arguments, text):
+    with pytest.raises(InputError) as refusal:
+        reproduce(**arguments)
+    assert str(refusal.value) == text
+
+
+def test_fields_that_an_experiment_has_not():
+    with pytest.raises(InputError, match="^no experiment named has cells with comparison$"):
+        reproduce(["floats"], only={"comparison": [">"]})
+    named = [experiment.name for experiment in choose([], {"model": ["nsr"]})]
+    assert named == ["comparisons", "piecewise", "recurrent", "shortest_paths", "digits"]

@@ -1,0 +1,66 @@
+import pytest
+
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.experiments.comparisons import ComparisonCell
+from nsr.paper.summaries import summarise, wilson
+from nsr.paper.sweep.plan import Record
+
+CELL = ComparisonCell("nsr", "=")
+
+
+def record(seed: int, accuracy: float, recipe: str = "paper", profile: str = "quick") -> Record:
+    metrics = {"train": 1.0, "10^2": accuracy, "epochs": 100.0 + seed}
+    chosen = EXPERIMENTS["comparisons"].recipes[recipe]
+    return Record("comparisons", 1, CELL, chosen, profile, seed, metrics, 0.5, 2**20, "{}")
+
+
+def test_means_and_perfect_seeds():
+    summary, exact = summarise(
+        EXPERIMENTS["comparisons"], [record(0, 1.0), record(1, 0.5), record(2, 1.0, "exact"), record(2, 1.0)]
+    )
+    assert (summary.recipe, exact.recipe) == ("paper", "exact")
+    assert summary.metrics == {"train": 1.0, "10^2": pytest.approx(2.5 / 3), "epochs": 101.0}
+    assert (summary.seeds, summary.perfect(), summary.perfect("train"), summary.seconds) == (3, 2, 3, 1.5)
+    assert summary.values["10^2"] == (1.0, 0.5, 1.0)
+    assert summary.published["10^2"] == 0.93
+
+
+def test_a_mean_over_several_metrics_and_what_counts_towards_perfect():
+    experiment = EXPERIMENTS["recurrent"]
+    metrics = {"5 x 3^1": 1.0, "5 x 3^2": 1.0, "5 x 3^2 within 0.1": 0.5, "read": 0.0}
+    metrics |= {"100,000 elements": 0.0, "100 digits": 0.0, "epochs": 9.0}
+    seeds = [metrics | {"5 x 3^2 within 0.1": near} for near in (0.5, 1.0)]
+    (summary,) = summarise(
+        experiment,
+        [
+            Record("recurrent", 1, experiment.cells[0], experiment.recipes["exact"], "paper", i, told, 0.5, 1, "{}")
+            for i, told in enumerate(seeds)
+        ],
+    )
+    assert summary.mean(["5 x 3^1", "5 x 3^2 within 0.1"]) == 0.875
+    assert summary.perfect() == 1  # a seed needs all accuracies, with either tolerance, and nothing else
+
+
+def test_the_largest_profile_is_shown_unless_another_is_asked_for():
+    records = [record(0, 1.0), record(0, 0.5, profile="paper"), record(1, 0.5, profile="paper")]
+    (largest,) = summarise(EXPERIMENTS["comparisons"], records)
+    (quick,) = summarise(EXPERIMENTS["comparisons"], records, "quick")
+    assert (largest.profile, largest.seeds, quick.profile, quick.seeds) == ("paper", 2, "quick", 1)
+    assert summarise(EXPERIMENTS["comparisons"], []) == []
+
+
+def test_json_has_the_cells_fields_and_the_published_numbers():
+    (summary,) = summarise(EXPERIMENTS["comparisons"], [record(0, 1.0)])
+    row = summary.as_json()
+    assert (row["model"], row["comparison"], row["recipe"], row["seeds"]) == ("nsr", "=", "paper", 1)
+    assert row["perfect"] == {"seeds": 1, "share": 1.0, "interval": [pytest.approx(0.2065, abs=1e-4), 1.0]}
+    assert row["published"]["10^13"] == 0.93
+
+
+# From Newcombe (1998), Statistics in Medicine 17, Table I, method 3.
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_intervals_are_the_published_ones(successes, trials, low, high):
+    assert wilson(successes, trials) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
