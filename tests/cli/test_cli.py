@@ -77,7 +77,9 @@ def test_a_failure_is_told_and_exits_with_1(capsys, tmp_path, monkeypatch):
         raise RuntimeError("out of paper")
 
     monkeypatch.setattr(run, "run_item", fails)
-    monkeypatch.setattr("nsr.paper.commands.reproduce", functools.partial(commands.reproduce, start=ThreadPoolExecutor))
+    monkeypatch.setattr(
+        "nsr.paper.commands.reproduce", functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
+    )
     code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(tmp_path), "--quiet")
     assert code == 1
     assert "1 blocks failed; nsr results --failures shows why, the same command tries again" in err
@@ -130,7 +132,7 @@ def test_list_and_version(capsys):
         ),
         (
             ["reproduce", "digits", "--data", "."],
-            "nsr: nothing of this run reads MNIST, so --data is not needed: digits --profile paper does",
+            "nsr: nothing in this run reads MNIST, so --data is not needed: digits --profile paper does",
         ),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
         (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),

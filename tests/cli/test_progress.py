@@ -4,8 +4,9 @@ from rich.console import Console
 
 from nsr.cli.progress import Bars, Lines, Observer, Shares, choose, share
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Record
 from nsr.paper.spec import PROFILES
-from nsr.paper.sweep.plan import Record, plan
+from nsr.paper.sweep.plan import plan
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
 ITEMS = plan(EXPERIMENT, PROFILES["quick"], ("exact",), range(2))[:2]

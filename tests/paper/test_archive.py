@@ -1,14 +1,19 @@
+import csv
 import dataclasses
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
 from nsr.errors import InputError
 from nsr.paper import archive
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.sweep.plan import Record
+from nsr.paper.records import Record
+from nsr.training import Recipe
 
 FLOATS = EXPERIMENTS["floats"]
+OLD_FIELDS = {field.name for field in dataclasses.fields(Recipe)}
 
 
 def records(seeds=range(3)) -> list[Record]:
@@ -23,7 +28,7 @@ def records(seeds=range(3)) -> list[Record]:
             {">": 1 / 3, "epochs": 40.0},
             0.25,
             9,
-            '{"cpu": "x"}',
+            '{"cpu":"x"}',
         )
         for cell in (FLOATS.cells[0], FLOATS.beyond[0])
         for seed in seeds
@@ -76,3 +81,41 @@ def test_a_metric_cannot_take_the_name_of_a_column(tmp_path):
     some = [dataclasses.replace(record, metrics={"seed": 1.0}) for record in records()]
     with pytest.raises(ValueError, match="^a metric of floats has the name of a column: seed$"):
         archive.write(tmp_path, {"floats": some})
+
+
+COMMITTED = Path(__file__).parents[2] / "results"
+
+
+def rows_of(path: Path) -> int:
+    with path.open(newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))
+
+
+def test_every_committed_record_is_current():
+    records = archive.read(COMMITTED)
+    assert {name: len(kept) for name, kept in records.items()} == {
+        name: rows_of(COMMITTED / f"{name}.csv") for name in EXPERIMENTS
+    }
+    assert sum(map(len, records.values())) == 9_380
+    assert len({record.identity for kept in records.values() for record in kept}) == sum(map(len, records.values()))
+
+
+def test_the_committed_index_has_every_field_of_every_recipe():
+    for key, recipe in json.loads((COMMITTED / "index.json").read_text())["recipes"].items():
+        name = key.split()[0]
+        assert recipe == dataclasses.asdict(EXPERIMENTS[name].recipe(recipe)), key
+
+
+def test_an_index_from_before_recipes_had_all_fields_is_completed(tmp_path):
+    index = json.loads((COMMITTED / "index.json").read_text())
+    for key, recipe in index["recipes"].items():
+        index["recipes"][key] = {name: value for name, value in recipe.items() if name in OLD_FIELDS}
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    for name in EXPERIMENTS:
+        shutil.copy(COMMITTED / f"{name}.csv", tmp_path)
+    assert archive.read(tmp_path) == archive.read(COMMITTED)
+
+
+def test_a_committed_folder_is_written_again_as_it_is(tmp_path):
+    for file in archive.write(tmp_path, archive.read(COMMITTED)):
+        assert file.read_bytes() == (COMMITTED / file.name).read_bytes()

@@ -4,7 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from nsr.errors import InputError
-from nsr.paper.commands import choose, export, failures, report, reproduce, stored
+from nsr.paper.commands import export, failures, report, reproduce, results
+from nsr.paper.selection import choose
 from nsr.paper.sweep.run import Observer
 
 
@@ -24,7 +25,7 @@ class Watch(Observer):
 
 def small(folder, **changes):
     options = {"profile": "smoke", "seeds": 3, "only": {"model": ["nsr"], "comparison": [">", "="]}, "out": folder}
-    return reproduce(["comparisons"], start=ThreadPoolExecutor, **(options | changes))
+    return reproduce(["comparisons"], make_executor=ThreadPoolExecutor, **(options | changes))
 
 
 def test_reproduce_runs_what_is_missing_and_tells_of_it(tmp_path):
@@ -45,7 +46,7 @@ def test_reproduce_runs_what_is_missing_and_tells_of_it(tmp_path):
 
 def test_results_report_and_export_need_no_training(tmp_path):
     small(tmp_path / "runs")
-    ((name, summaries), *_) = stored(out=tmp_path / "runs").items()
+    ((name, summaries), *_) = results(out=tmp_path / "runs").items()
     assert (name, len(summaries)) == ("comparisons", 4)
     files = export(tmp_path / "exported", out=tmp_path / "runs")
     assert [file.name for file in files] == ["comparisons.csv", "index.json"]
@@ -62,12 +63,13 @@ def test_a_folder_without_results(tmp_path):
     with pytest.raises(
         InputError, match="^there are no results in .*: run nsr reproduce first, or name another folder"
     ):
-        stored(out=tmp_path)
+        results(out=tmp_path)
 
 
 def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     small(tmp_path)
     monkeypatch.delitem(sys.modules, "nsr.paper.report.page", raising=False)
+    monkeypatch.delattr("nsr.paper.report.page", raising=False)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError) as refusal:
         report(out=tmp_path)

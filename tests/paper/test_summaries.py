@@ -2,8 +2,8 @@ import pytest
 
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.comparisons import ComparisonCell
+from nsr.paper.records import Record
 from nsr.paper.summaries import summarise, wilson
-from nsr.paper.sweep.plan import Record
 
 CELL = ComparisonCell("nsr", "=")
 

@@ -55,6 +55,7 @@ def reproduce(
         Show no progress.
     """
     only = {field: values for field, values in (("model", model), ("comparison", comparison)) if values}
+    html = None if json_ else out / "report.html"
     try:
         from nsr.cli import progress
         from nsr.paper import commands
@@ -69,14 +70,15 @@ def reproduce(
             out=out,
             data=data,
             observer=progress.choose(quiet),
-            tell=tell,
+            html=html,
+            on_message=tell,
         )
     except KeyboardInterrupt:
         tell("interrupted; what was finished is kept, and the same command goes on from there")
         return INTERRUPTED
     _show(result.summaries, as_json=json_)
-    if not json_:
-        tell(f"the page is {commands.report(out=out)}")
+    if html:
+        tell(f"the page is {html}")
     if not result.ran and not quiet:
         tell(f"nothing was missing: all results were in {out}")
     for item in result.failed:
@@ -119,7 +121,7 @@ def results(
         for path in commands.export(export, names, out=out):
             say(str(path))
         return DONE
-    _show(commands.stored(names, out=out), as_json=json_)
+    _show(commands.results(names, out=out), as_json=json_)
     return DONE
 
 

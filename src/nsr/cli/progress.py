@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.sweep.plan import Item, Record
+from nsr.paper.records import Item, Record
 from nsr.paper.sweep.run import Observer
 
 

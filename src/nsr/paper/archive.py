@@ -12,10 +12,8 @@ from typing import Any
 from nsr.errors import InputError
 from nsr.files import write as write_file
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.spec import Experiment
-from nsr.paper.sweep.plan import Record
-from nsr.paper.sweep.store import is_current
-from nsr.training import Recipe
+from nsr.paper.records import Record, complete_recipe
+from nsr.paper.spec import Experiment, canonical_json
 
 INDEX = "index.json"
 BEFORE, AFTER = ("revision", "profile", "recipe"), ("seconds", "memory", "environment")
@@ -84,19 +82,20 @@ def _read(experiment: Experiment, path: Path, index: Mapping[str, Any]) -> Itera
     with path.open(newline="") as file:
         for row in csv.DictReader(file):
             given = [*BEFORE, *cell_fields, "seed", *AFTER]
+            recipe = index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]
             record = Record(
                 experiment.name,
                 int(row["revision"]),
                 experiment.cell({name: _value(row[name], kind) for name, kind in cell_fields.items()}),
-                Recipe(**index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]),
+                experiment.recipe(complete_recipe(experiment.name, recipe)),
                 row["profile"],
                 int(row["seed"]),
                 {name: float(value) for name, value in row.items() if name not in given and value},
                 float(row["seconds"]),
                 int(row["memory"]),
-                json.dumps(index["environments"][row["environment"]]),
+                canonical_json(index["environments"][row["environment"]]),
             )
-            if record.revision == experiment.revision and is_current(experiment, record):
+            if record.is_current(experiment):
                 yield record
 
 

@@ -1,24 +1,23 @@
 """One function per command: ``nsr reproduce``, ``results`` and ``report``. Read this first."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from nsr.errors import InputError, at_least, needs_extra, one_of
 from nsr.paper import archive
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.spec import PROFILES, Cell, Experiment
+from nsr.paper.records import Item, Record
+from nsr.paper.selection import RECIPES, choose, data_folder, selector
+from nsr.paper.spec import PROFILES
 from nsr.paper.summaries import Summary, summarise
-from nsr.paper.sweep import executors
-from nsr.paper.sweep.plan import BLOCK, Item, Record, plan
+from nsr.paper.sweep.executors import MakeExecutor, local
+from nsr.paper.sweep.plan import BLOCK, plan
 from nsr.paper.sweep.run import Observer, Sweep
 from nsr.paper.sweep.store import FILE, Failure, Store
-
-RECIPES: Mapping[str, tuple[str, ...]] = {"paper": ("paper",), "exact": ("exact",), "both": ("paper", "exact")}
 
 
 @dataclass(frozen=True)
@@ -42,78 +41,76 @@ def reproduce(
     block: int = BLOCK,
     out: Path = Path("runs"),
     data: Path | None = None,
-    start: Callable[[int], Executor] = executors.local,
+    html: Path | None = None,
+    make_executor: MakeExecutor = local,
     observer: Observer | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    on_message: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
-    """Run what is missing of the paper's experiments, all of them by default, and summarise what is there.
+    """Run what is missing of the paper's experiments, all of them by default, and summarise the results.
 
     Args:
-        names: Which experiments.
-        profile: How much of each: ``smoke``, ``quick`` or ``paper``.
+        names: Experiments to run.
+        profile: How much of each to run: ``smoke``, ``quick`` or ``paper``.
         recipe: How models are trained: ``paper``, ``exact`` or ``both``.
-        seeds: How many seeds, instead of the profile's number.
+        seeds: Number of seeds, instead of the profile's.
         only: For fields of the cells, the values to keep: ``{"model": ["nsr"], "comparison": [">"]}``.
-        workers: How many processes, one for each core by default.
-        block: How many seeds are trained together at most. It changes no number.
-        out: The folder of the store.
-        data: A folder with the files of MNIST, instead of the one that NSR_DATA names or of a download.
-        start: Makes an executor of some workers; local processes by default.
-        watch: Told of the plan and of each finished item; see ``nsr.cli.progress``.
-        tell: Told of each download.
+        workers: Number of processes, by default one for each core.
+        block: Seeds to train together at most. It changes no number.
+        out: Folder of the store.
+        data: Folder with the files of MNIST, instead of the one that NSR_DATA names or of a download.
+        html: Also write the page of all stored results to this file.
+        make_executor: Makes an executor with a number of workers; local processes by default.
+        observer: Notified of the plan and of each finished item; see ``nsr.cli.progress``.
+        on_message: Called with a line about each download.
     """
     chosen = choose(names, only)
     one_of("profile", profile, PROFILES)
     recipes = RECIPES[one_of("recipe", recipe, RECIPES)]
-    seeds = None if seeds is None else at_least(1, "seeds", seeds)
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
     at_least(1, "block", block)
-    if data is not None and not os.path.isdir(data):  # noqa: PTH112  also says no of names that are too long
-        raise InputError(f"there is no folder {data}: --data names the folder with the files of MNIST")
-    planned = (cell for e in chosen for name in recipes for cell in e.cells_of(name, e.profiles[profile]))
-    if data is not None and not any(getattr(cell, "images", None) == "MNIST" for cell in planned):
-        raise InputError("nothing of this run reads MNIST, so --data is not needed: digits --profile paper does")
+    if seeds is not None:
+        at_least(1, "seeds", seeds)
+    data = data_folder(data, chosen, recipes, profile)
+    if html is not None:
+        with needs_extra("reproduce"):
+            from nsr.paper.report import page
 
-    store = Store(out)
-    try:
+    with closing(Store(out)) as store:
         items: list[Item] = []
         for experiment in chosen:
             size = experiment.profiles[profile]
-            numbers = range(size.seeds if seeds is None else seeds)
-            done, keep = store.done(experiment), selector(only)
-            items += plan(experiment, size, recipes, numbers, done=done, keep=keep, block=block)
-        failed: list[Item] = []
-        with _data_from(data):
-            for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
-                EXPERIMENTS[name].prepare(cell, tell)
-            if items:
-                workers = min(workers, len(items))
-                failed = Sweep(store, lambda: start(workers), workers, observer or Observer()).run(items)
-        summaries = {
-            experiment.name: summarise(experiment, store.records(experiment), profile) for experiment in chosen
-        }
-    finally:
-        store.close()
+            done, numbers = store.done(experiment), range(seeds or size.seeds)
+            items += plan(experiment, size, recipes, numbers, done=done, keep=selector(only), block=block, data=data)
+        for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
+            EXPERIMENTS[name].prepare(cell, data, on_message)
+        width = min(workers, len(items))
+        failed = Sweep(store, lambda: make_executor(width), width, observer or Observer()).run(items) if items else []
+        records = {experiment.name: store.records(experiment) for experiment in EXPERIMENTS.values()}
+
+    if html is not None:
+        page.write_page(html, records)
+    summaries = {experiment.name: summarise(experiment, records[experiment.name], profile) for experiment in chosen}
     return Reproduction(summaries, len(items), failed)
 
 
-@contextmanager
-def _data_from(folder: Path | None) -> Iterator[None]:
-    """The folder as NSR_DATA, which the processes that are started meanwhile inherit."""
-    before = os.environ.get("NSR_DATA")
-    if folder is not None:
-        os.environ["NSR_DATA"] = str(folder.resolve())
-    try:
-        yield
-    finally:
-        os.environ.pop("NSR_DATA", None)
-        if before is not None:
-            os.environ["NSR_DATA"] = before
-
-
-def stored(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:
-    """Summaries of what a folder holds, of the largest profile that each experiment has results of."""
+def results(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:
+    """Summaries of what a folder holds, for the largest profile of each experiment that has results."""
     return {name: summarise(EXPERIMENTS[name], records) for name, records in _records(out, names).items()}
+
+
+def failures(out: Path = Path("runs")) -> list[Failure]:
+    """What failed in a folder and has not succeeded since."""
+    with closing(_existing_store(out)) as store:
+        return store.failures()
+
+
+def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs")) -> list[Path]:
+    """Write the records of the largest profile of each experiment as CSV; returns the files."""
+    largest = {}
+    for name, records in _records(out, names).items():
+        present = [profile for profile in EXPERIMENTS[name].profiles if any(r.profile == profile for r in records)]
+        largest[name] = [record for record in records if record.profile == present[-1]] if present else []
+    return archive.write(folder, largest)
 
 
 def report(
@@ -123,7 +120,7 @@ def report(
     html: Path | None = None,
     figures: Path | None = None,
 ) -> Path:
-    """Write the page from the records of a store, or of a folder that ``export`` wrote; where it is."""
+    """Write the page from the records of a store, or of a folder that ``export`` wrote; returns the page."""
     records = archive.read(exported) if exported else _records(out, ())
     with needs_extra("reproduce"):
         from nsr.paper.report import page
@@ -134,51 +131,12 @@ def report(
     return html
 
 
-def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs")) -> list[Path]:
-    """Write the records of the largest profile of each experiment as CSV; the files."""
-    records = _records(out, names)
-    for name, some in records.items():
-        present = [profile for profile in EXPERIMENTS[name].profiles if any(r.profile == profile for r in some)]
-        records[name] = [record for record in some if record.profile == present[-1]] if present else []
-    return archive.write(folder, records)
-
-
 def _records(out: Path, names: Sequence[str]) -> dict[str, list[Record]]:
+    with closing(_existing_store(out)) as store:
+        return {experiment.name: store.records(experiment) for experiment in choose(names, {})}
+
+
+def _existing_store(out: Path) -> Store:
     if not (out / FILE).exists():
         raise InputError(f"there are no results in {out}: run nsr reproduce first, or name another folder with --out")
-    store = Store(out)
-    try:
-        return {experiment.name: store.records(experiment) for experiment in choose(names, {})}
-    finally:
-        store.close()
-
-
-def failures(out: Path = Path("runs")) -> list[Failure]:
-    """What failed in a folder and has not succeeded since."""
-    store = Store(out)
-    try:
-        return store.failures()
-    finally:
-        store.close()
-
-
-def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Experiment]:
-    """The experiments named, or all whose cells have the fields asked for; unknown names and values are refused."""
-    named = [EXPERIMENTS[one_of("experiment", name, EXPERIMENTS)] for name in names]
-    chosen = [e for e in named or EXPERIMENTS.values() if all(field in _fields(e) for field in only)]
-    if not chosen:
-        raise InputError(f"no experiment named has cells with {' and '.join(only)}")
-    for field, values in only.items():
-        known = dict.fromkeys(str(getattr(cell, field)) for e in chosen for cell in e.cells + e.beyond)
-        for value in values:
-            one_of(field, value, known)
-    return chosen
-
-
-def selector(only: Mapping[str, Sequence[str]]) -> Callable[[Cell], bool]:
-    """Whether a cell has one of the values asked for in every field."""
-    return lambda cell: all(str(getattr(cell, field)) in values for field, values in only.items())
-
-
-def _fields(experiment: Experiment) -> set[str]:
-    return {field.name for field in fields(experiment.cells[0])}
+    return Store(out)

@@ -3,9 +3,11 @@
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
+from nsr.training import LATER
 from nsr.training import Recipe as Recipe
 
 Metrics = Mapping[str, float]
@@ -14,6 +16,19 @@ Metrics = Mapping[str, float]
 @dataclass(frozen=True)
 class Cell:
     """One setting of an experiment. Each experiment adds its own fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentRecipe(Recipe):
+    """A recipe of an experiment that chooses more than how to train. Each experiment adds its own fields."""
+
+    test_program: bool = field(default=False, metadata=LATER)
+    """Test the program that was read instead of the trained model, where it can be read."""
+
+    @classmethod
+    def based_on(cls, recipe: Recipe, **changes: Any) -> Self:
+        """A recipe with these changes, and with the fields of this class."""
+        return cls(**(asdict(recipe) | changes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,8 +72,9 @@ class Experiment:
     recipes: Mapping[str, Recipe]
     beyond: tuple[Cell, ...] = ()
     """Further cells that the paper has not, run under recipe ``exact`` alone."""
-    run: Callable[[Any, Recipe, Sequence[int]], list[Metrics]]
-    """Trains one cell for some seeds and measures each: one Metrics a seed."""
+    run: Callable[[Any, Any, Sequence[int], Path | None], list[Metrics]]
+    """Trains a cell under a recipe for several seeds, and measures each seed. The last argument is the folder with
+    data files that the user named; experiments that draw their data from the seed ignore it."""
     published: Mapping[Cell, Metrics]
     """What the paper prints, where it prints numbers."""
     profiles: Mapping[str, Profile]
@@ -66,8 +82,10 @@ class Experiment:
     """How many seeds are run together at most, where they gain nothing from it."""
     cost: float = 1.0
     """How long a model's epoch takes, about, beside one of the comparisons: what the time left is told by."""
-    prepare: Callable[[Any, Callable[[str], None]], None] = lambda _, __: None
-    """Called with each cell before any worker starts, and with whom to tell of what takes long: fetches data once."""
+    prepare: Callable[[Any, Path | None, Callable[[str], None]], None] = lambda *_: None
+    """Called with each cell, the data folder and a message callback before any worker starts: downloads data once."""
+    reads_data: Callable[[Any], bool] = lambda _: False
+    """Whether a cell reads files from the data folder."""
 
     def cells_of(self, recipe: str, profile: Profile) -> tuple[Cell, ...]:
         """The cells that a recipe runs in a profile."""
@@ -78,18 +96,9 @@ class Experiment:
         """The cell with these fields, as they come back from a store."""
         return type(self.cells[0])(**fields)
 
-    def identity(self, cell: Cell, recipe: Recipe, profile: Profile, seed: int) -> str:
-        """The name of one result: canonical JSON of all that can change it."""
-        return canonical_json(
-            {
-                "experiment": self.name,
-                "revision": self.revision,
-                "cell": asdict(cell),
-                "recipe": profile.shorten(recipe).settings(),
-                "profile": profile.name,
-                "seed": seed,
-            }
-        )
+    def recipe(self, fields: Mapping[str, Any]) -> Recipe:
+        """The recipe with these fields, as they come back from a store."""
+        return type(next(iter(self.recipes.values())))(**fields)
 
 
 def canonical_json(value: Any) -> str:

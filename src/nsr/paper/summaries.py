@@ -8,8 +8,8 @@ from functools import cached_property
 from statistics import fmean, stdev
 from typing import Any
 
+from nsr.paper.records import Record
 from nsr.paper.spec import Cell, Experiment, Metrics
-from nsr.paper.sweep.plan import Record
 
 NOT_ACCURACY = {"epochs", "read", "1000 digits", "100,000 elements", "100 digits", "trained on"}
 

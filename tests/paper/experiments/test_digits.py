@@ -10,6 +10,7 @@ from nsr.errors import InputError
 from nsr.nn import Reader
 from nsr.paper.experiments import digits
 from nsr.paper.experiments.digits import BINS, EXPERIMENT, SHOWN, DigitsCell, after, read_as, run_cell
+from nsr.paper.records import identity
 from nsr.paper.sweep.plan import plan
 
 
@@ -36,7 +37,7 @@ def test_profile_paper_is_mnist_and_the_others_need_no_network():
         ]
         assert len(EXPERIMENT.cells_of("paper", EXPERIMENT.profiles[name])) == 3
     paper, exact = EXPERIMENT.recipes["paper"], EXPERIMENT.recipes["exact"]
-    assert (paper.loss, paper.epochs, paper.learning_rate, digits.SCALES["paper"]) == ("mae", 20, 1e-3, 10.0)
+    assert (paper.loss, paper.epochs, paper.learning_rate, paper.scale) == ("mae", 20, 1e-3, 10.0)
     assert (exact.loss, exact.epochs) == ("bce", 20)
     assert EXPERIMENT.profiles["paper"].seeds == 10
 
@@ -86,7 +87,7 @@ def test_pairs_that_are_not_shown_teach_nothing(pairs, monkeypatch):
     if pairs == "of 0 to 4":
         labels = torch.where(data.train.labels > 4, 14 - data.train.labels, data.train.labels)
         other = dataclasses.replace(data, train=Pictures(data.train.images, labels))
-        monkeypatch.setattr(digits, "_data", lambda *_: other)
+        monkeypatch.setattr(digits, "_load", lambda *_: other)
         (changed,) = run(DigitsCell("nsr", ">", "8x8", pairs), epochs=1)
         monkeypatch.undo()
         (metrics,) = run(DigitsCell("nsr", ">", "8x8", pairs), epochs=1)
@@ -140,7 +141,7 @@ def test_a_seed_has_the_same_record_in_any_block_and_is_an_item_of_its_own():
     items = plan(EXPERIMENT, size, ["exact"], range(3), keep=lambda other: other == cell)
     assert [item.seeds for item in items] == [(0,), (1,), (2,)]
     shorter = size.shorten(EXPERIMENT.recipes["exact"])
-    done = {EXPERIMENT.identity(cell, shorter, size, 1)}
+    done = {identity("digits", EXPERIMENT.revision, cell, shorter, "quick", 1)}
     items = plan(EXPERIMENT, size, ["exact"], range(3), done=done, keep=lambda other: other == cell)
     assert [item.seeds for item in items] == [(0,), (2,)]
 
@@ -165,8 +166,7 @@ def test_a_network_that_counts_downwards_is_read_as_well():
     assert all(metrics[read_as(digit, min(9.0 - digit, 8.75))] == 1 for digit in range(10))
 
 
-def test_preparing_looks_for_the_images_before_anything_runs(tmp_path, monkeypatch):
-    EXPERIMENT.prepare(EXPERIMENT.cells_of("paper", EXPERIMENT.profiles["quick"])[0], lambda _: None)
-    monkeypatch.setenv("NSR_DATA", str(tmp_path))
+def test_preparing_looks_for_the_images_before_anything_runs(tmp_path):
+    EXPERIMENT.prepare(EXPERIMENT.cells_of("paper", EXPERIMENT.profiles["quick"])[0], None, lambda _: None)
     with pytest.raises(InputError, match=r"^there is no train-images-idx3-ubyte.gz in "):
-        EXPERIMENT.prepare(EXPERIMENT.cells[0], lambda _: None)
+        EXPERIMENT.prepare(EXPERIMENT.cells[0], tmp_path, lambda _: None)

@@ -2,7 +2,6 @@ import dataclasses
 
 import pytest
 
-from nsr import PAPER
 from nsr.paper.experiments.piecewise import EXPERIMENT, POWERS, TABLE_2, PiecewiseCell, run_cell
 
 
@@ -36,7 +35,7 @@ def test_a_gate_that_cannot_be_read_stays_soft():
 
 
 def test_a_seed_has_the_same_record_in_any_block():
-    recipe = dataclasses.replace(PAPER, epochs=30, sparsity=0.3)
+    recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=30)
     cell = PiecewiseCell("nsr", "f")
     whole = run_cell(cell, recipe, range(3))
     assert run_cell(cell, recipe, [2]) == [whole[2]]

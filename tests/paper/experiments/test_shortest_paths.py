@@ -3,7 +3,6 @@ import dataclasses
 import numpy as np
 import pytest
 
-from nsr import PAPER
 from nsr.paper.experiments import shortest_paths
 from nsr.paper.experiments.shortest_paths import AXES, EXPERIMENT, SITUATIONS, PathsCell, error, run_cell
 
@@ -52,7 +51,7 @@ def test_a_soft_model_has_an_error_for_each_point():
 
 
 def test_a_seed_has_the_same_record_in_any_block():
-    recipe = dataclasses.replace(PAPER, epochs=10)
+    recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=10)
     cell = PathsCell("nsr", "learned")
     whole = run_cell(cell, recipe, range(3))
     assert run_cell(cell, recipe, [2]) == [whole[2]]

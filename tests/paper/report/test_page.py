@@ -10,11 +10,11 @@ from nsr.data import COMPARISONS
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.digits import BINS, DigitsCell, after, read_as
 from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
+from nsr.paper.records import Record
 from nsr.paper.report.charts import CHARTS, status_bit_charts
 from nsr.paper.report.page import write_figures, write_page
 from nsr.paper.report.sections import PATHS_ROWS, section
 from nsr.paper.summaries import summarise
-from nsr.paper.sweep.plan import Record
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'

@@ -6,9 +6,9 @@ from nsr.data import COMPARISONS
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.paper.experiments.shortest_paths import AXES, error
+from nsr.paper.records import Record
 from nsr.paper.report.tables import beside, tables
 from nsr.paper.summaries import summarise
-from nsr.paper.sweep.plan import Record
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
 

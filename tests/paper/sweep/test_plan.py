@@ -1,4 +1,5 @@
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Item
 from nsr.paper.sweep.plan import plan
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
@@ -22,7 +23,7 @@ def test_a_profile_shortens_the_recipe_of_its_items():
 
 def test_only_what_is_missing_is_planned():
     cell, recipe = EXPERIMENT.cells[0], EXPERIMENT.recipes["paper"]
-    done = {EXPERIMENT.identity(cell, recipe, QUICK, seed) for seed in (0, 1, 3)}
+    done = Item("comparisons", EXPERIMENT.revision, cell, recipe, "quick", (0, 1, 3)).identities
     first, *others = plan(EXPERIMENT, QUICK, ("paper",), range(5), done=done)
     assert (first.cell, first.seeds) == (cell, (2, 4))
     assert all(item.seeds == (0, 1, 2, 3, 4) for item in others)

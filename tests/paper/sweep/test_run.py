@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Item
 from nsr.paper.sweep import executors, run
-from nsr.paper.sweep.plan import Item, plan
+from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.run import Observer, Sweep, run_item
 from nsr.paper.sweep.store import Store
 

@@ -3,13 +3,15 @@
 import os
 import sqlite3
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nsr.errors import InputError
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.sweep.plan import Item, Record, plan
+from nsr.paper.records import Item, Record
+from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store, started
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
@@ -37,7 +39,7 @@ def block(item: Item, accuracy: float = 1.0) -> list[Record]:
 
 def add_all(store: Store, items: list[Item]) -> None:
     for item in items:
-        store.add(item, EXPERIMENT, block(item))
+        store.add(item, block(item))
 
 
 def filled(folder: Path, items=ITEMS) -> Store:
@@ -61,8 +63,17 @@ def store_done(folder: Path) -> set[str]:
 
 def test_the_first_result_of_a_seed_stays(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
-    store.add(ITEMS[0], EXPERIMENT, block(ITEMS[0], accuracy=0.5))
+    store.add(ITEMS[0], block(ITEMS[0], accuracy=0.5))
     assert {record.metrics["train"] for record in store.records(EXPERIMENT)} == {1.0}
+
+
+def test_it_has_an_item_once_every_seed_has_a_result(tmp_path):
+    store, item = filled(tmp_path, ITEMS[:1]), ITEMS[0]
+    assert store.has(item)
+    assert store.has(replace(item, seeds=item.seeds[:1], data=tmp_path))
+    assert not store.has(replace(item, seeds=(*item.seeds, 99)))
+    assert not store.has(replace(item, revision=item.revision + 1))
+    assert not store.has(ITEMS[1])
 
 
 def test_it_is_in_wal_mode_and_waits_for_the_disk(tmp_path):
@@ -76,7 +87,7 @@ def test_a_block_is_kept_whole_or_not_at_all(tmp_path):
     bad = block(ITEMS[1])
     bad[-1] = Record(**{**vars(bad[-1]), "metrics": {"train": float("nan")}})
     with pytest.raises(ValueError, match="JSON"):
-        store.add(ITEMS[1], EXPERIMENT, bad)
+        store.add(ITEMS[1], bad)
     assert len(store.records(EXPERIMENT)) == 3
 
 
@@ -93,7 +104,7 @@ def test_failures_are_kept_counted_and_forgotten_after_success(tmp_path):
     store.fail(ITEMS[0], "second")
     (failure,) = store.failures()
     assert (failure.item, failure.traceback, failure.attempts) == (ITEMS[0].key, "second", 2)
-    store.add(ITEMS[0], EXPERIMENT, block(ITEMS[0]))
+    store.add(ITEMS[0], block(ITEMS[0]))
     assert store.failures() == []
 
 
@@ -178,7 +189,7 @@ def test_a_database_that_may_not_be_written(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
     store._connection.execute("PRAGMA query_only = ON")
     with pytest.raises(InputError, match="readonly database; make the folder writable or choose another with --out"):
-        store.add(ITEMS[1], EXPERIMENT, block(ITEMS[1]))
+        store.add(ITEMS[1], block(ITEMS[1]))
     store.close()
     assert len(Store(tmp_path).records(EXPERIMENT)) == 3
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ class ComparisonCell(Cell):
     comparison: str
 
 
-def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+def run_cell(cell: ComparisonCell, recipe: Recipe, seeds: Sequence[int], _data: Path | None = None) -> list[Metrics]:
     """Train one ensemble on the 400 pairs; test every member on numbers of its own at every magnitude.
 
     ``read`` is whether a member reads as the comparison itself, ``1000 digits`` whether what was read is right on

@@ -1,9 +1,8 @@
 """Section 4.7: a network learns to read digits, told only how pairs of them compare."""
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,8 @@ from nsr.batches import epochs
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, Reader
-from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
-from nsr.training import EXACT, LOSSES, PAPER, one_thread
+from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
+from nsr.training import EXACT, LATER, LOSSES, PAPER, one_thread
 
 SIZE = 50
 """Images in a batch; all their pairs are compared."""
@@ -28,10 +27,6 @@ BIN = 0.25
 """How wide the bins are in which the numbers that were read are counted, digit by digit."""
 BINS = tuple(BIN * step for step in range(round(9 / BIN)))
 """Where each bin begins."""
-SCALES = {"paper": 10.0, "exact": 3.0}
-"""Lambda of each recipe."""
-FASTER = {"paper": 1.0, "exact": 2.5}
-"""How many times the learning rate of the reader the comparator has."""
 MODELS = ("classifier", "mlp", "nsr")
 SHOWN: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "all": lambda first, second: (first >= 0) & (second >= 0),
@@ -51,16 +46,31 @@ class DigitsCell(Cell):
     pairs: str = "all"
 
 
-def run_cell(cell: DigitsCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+@dataclass(frozen=True, kw_only=True)
+class DigitsRecipe(ExperimentRecipe):
+    """How a digit reader and a comparator are trained together, in batches."""
+
+    scale: float = field(default=10.0, metadata=LATER)
+    """Lambda of the register."""
+    comparator_rate: float = field(default=1.0, metadata=LATER)
+    """Learning rate of the comparator, in learning rates of the digit reader."""
+    one_cycle: bool = field(default=False, metadata=LATER)
+    """Raise and lower the learning rates in one cycle over all epochs, instead of keeping them constant."""
+    balanced: bool = field(default=False, metadata=LATER)
+    """Give the pairs for which the comparison holds the same total weight as the others: of ten pairs nine are
+    unequal, and a network that calls all of them unequal is slow to leave that answer."""
+
+
+def run_cell(cell: DigitsCell, recipe: DigitsRecipe, seeds: Sequence[int], data: Path | None = None) -> list[Metrics]:
     """Train one seed after the other, and test each on all pairs of each 50 test images after every epoch.
 
     ``equal`` and ``unequal`` are the accuracies on pairs of one digit and of two, ``shown`` and ``not shown`` those on
     the kinds of pairs that training shows and on the others. ``digits`` is the share of the test images whose digit is
     right: the classifier's own, or the number that was read, through a monotone map that 100 labelled images fix.
     """
-    data = _data(cell.images, os.environ.get("NSR_DATA"))
+    images = _load(cell.images, data)
     with one_thread():
-        return [_run(cell, recipe, seed, data) for seed in seeds]
+        return [_run(cell, recipe, seed, images) for seed in seeds]
 
 
 def after(epoch: int, what: str = "pairs") -> str:
@@ -73,7 +83,7 @@ def read_as(digit: int, start: float) -> str:
     return f"{digit} read from {start:g}"
 
 
-def _run(cell: DigitsCell, recipe: Recipe, seed: int, data: Digits) -> Metrics:
+def _run(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Metrics:
     generator = torch.Generator().manual_seed(seed)
     module = _module(cell, recipe, data.side, generator)
     digits = data.train.labels
@@ -81,9 +91,9 @@ def _run(cell: DigitsCell, recipe: Recipe, seed: int, data: Digits) -> Metrics:
     metrics = {"trained on": float(len(examples))}
     rates: dict[nn.Module, float] = {module.reader: recipe.learning_rate}
     if isinstance(module, DigitComparison):
-        rates[module.comparator] = FASTER[recipe.name] * recipe.learning_rate
-    loss, cycle = _loss(cell, recipe, module, data), recipe.name == "exact"
-    for epoch in epochs(rates, loss, examples, generator, number=recipe.epochs, size=SIZE, cycle=cycle):
+        rates[module.comparator] = recipe.comparator_rate * recipe.learning_rate
+    loss = _loss(cell, recipe, module, data)
+    for epoch in epochs(rates, loss, examples, generator, number=recipe.epochs, size=SIZE, cycle=recipe.one_cycle):
         tested = _tested(cell, module, data)
         metrics[after(epoch)] = tested["accuracy"]
         if isinstance(module, DigitClassifier):
@@ -94,23 +104,19 @@ def _run(cell: DigitsCell, recipe: Recipe, seed: int, data: Digits) -> Metrics:
 
 
 def _module(
-    cell: DigitsCell, recipe: Recipe, side: int, generator: torch.Generator
+    cell: DigitsCell, recipe: DigitsRecipe, side: int, generator: torch.Generator
 ) -> DigitClassifier | DigitComparison:
     reader = Reader(side, generator=generator)
     if cell.model == "classifier":
         return DigitClassifier(reader)
-    register = partial(NSR, scale=SCALES[recipe.name]) if cell.model == "nsr" else MLP
+    register = partial(NSR, scale=recipe.scale) if cell.model == "nsr" else MLP
     return DigitComparison(reader, register(2, generator=generator))
 
 
 def _loss(
-    cell: DigitsCell, recipe: Recipe, module: DigitClassifier | DigitComparison, data: Digits
+    cell: DigitsCell, recipe: DigitsRecipe, module: DigitClassifier | DigitComparison, data: Digits
 ) -> Callable[[Tensor], Tensor]:
-    """The loss of a batch: over all of its pairs that are shown, or for a classifier over its digits.
-
-    Under recipe ``exact`` the pairs for which the comparison holds weigh as much as the others: of ten pairs nine are
-    unequal, and a network that calls all of them unequal is slow to leave that answer.
-    """
+    """The loss of a batch: over all of its pairs that are shown, or for a classifier over its digits."""
 
     def loss(batch: Tensor) -> Tensor:
         images, digits = data.standard(data.train.images[batch]), data.train.labels[batch]
@@ -119,7 +125,7 @@ def _loss(
         pair = digits.unsqueeze(1), digits.unsqueeze(0)
         weight = SHOWN[cell.pairs](*pair).to(images.dtype)
         y = COMPARISONS[cell.comparison](*pair).to(images.dtype)
-        if recipe.name == "exact":
+        if recipe.balanced:
             held, not_held = (weight * y).sum().clamp(min=1), (weight * (1 - y)).sum().clamp(min=1)
             weight = torch.where(y > 0, weight / held, weight / not_held)
         return (LOSSES[recipe.loss](module, images, y) * weight).sum() / weight.sum()
@@ -176,13 +182,13 @@ def _number_line(reader: Reader, data: Digits, examples: Tensor, generator: torc
 
 
 @cache
-def _data(images: str, folder: str | None, tell: Callable[[str], None] = lambda _: None) -> Digits:
-    return mnist(Path(folder) if folder else None, tell=tell) if images == "MNIST" else small_digits()
+def _load(images: str, folder: Path | None, on_message: Callable[[str], None] = lambda _: None) -> Digits:
+    return mnist(folder, tell=on_message) if images == "MNIST" else small_digits()
 
 
-def prepare(cell: DigitsCell, tell: Callable[[str], None]) -> None:
-    """Fetch the images of a cell."""
-    _data(cell.images, os.environ.get("NSR_DATA"), tell)
+def prepare(cell: DigitsCell, data: Path | None, on_message: Callable[[str], None]) -> None:
+    """Download the images of a cell, unless they are in the data folder."""
+    _load(cell.images, data, on_message)
 
 
 def _cells(images: str) -> tuple[Cell, ...]:
@@ -209,11 +215,21 @@ EXPERIMENT = Experiment(
     cells=_cells("MNIST") + _cells("8x8"),
     beyond=_beyond("MNIST") + _beyond("8x8"),
     recipes={
-        "paper": replace(PAPER, epochs=20),
-        "exact": replace(EXACT, epochs=20, learning_rate=4e-3, patience=0),
+        "paper": DigitsRecipe.based_on(PAPER, epochs=20),
+        "exact": DigitsRecipe.based_on(
+            EXACT,
+            epochs=20,
+            learning_rate=4e-3,
+            patience=0,
+            scale=3.0,
+            comparator_rate=2.5,
+            one_cycle=True,
+            balanced=True,
+        ),
     },
     run=run_cell,
     prepare=prepare,
+    reads_data=lambda cell: cell.images == "MNIST",
     published={},
     profiles={
         "smoke": _on("8x8", name="smoke", seeds=1, epochs=2),

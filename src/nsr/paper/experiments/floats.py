@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,7 +28,7 @@ class FloatCell(Cell):
     scale: float | str
 
 
-def run_cell(cell: FloatCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+def run_cell(cell: FloatCell, recipe: Recipe, seeds: Sequence[int], _data: Path | None = None) -> list[Metrics]:
     """As Section 4.1 with every number multiplied by delta; all six comparisons are one ensemble.
 
     Metrics: for each comparison the accuracy on the training pairs, and the mean over all magnitudes.

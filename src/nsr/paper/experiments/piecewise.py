@@ -1,7 +1,8 @@
 """Section 4.3, Table 2: learn |x1 - x2| and a discontinuous f on [-10, 9] and ask them at 3^2 to 3^33."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from nsr.data import FUNCTIONS, Rows, function_around, function_of_all_pairs
 from nsr.ensemble import Ensemble
 from nsr.nn import Piecewise
 from nsr.paper.measure import GATES, PIECEWISE, nearness_of_each, read_each
-from nsr.paper.spec import PROFILES, Cell, Experiment, Metrics, Profile, Recipe, grid, printed_row
+from nsr.paper.spec import PROFILES, Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid, printed_row
 from nsr.training import EXACT, PAPER, fit
 
 POWERS = range(2, 34)
@@ -27,11 +28,12 @@ class PiecewiseCell(Cell):
     function: str
 
 
-def run_cell(cell: PiecewiseCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+def run_cell(
+    cell: PiecewiseCell, recipe: ExperimentRecipe, seeds: Sequence[int], _data: Path | None = None
+) -> list[Metrics]:
     """Train one ensemble, each member on rows of its own; test every member at every magnitude.
 
-    Under recipe ``exact`` a member that can be read is asked as the program that was read; ``read`` is whether it is
-    the function itself.
+    ``read`` is whether the program that was read is the function itself.
     """
     inputs = FUNCTIONS[cell.function].inputs
     ensemble = Ensemble(lambda g: Piecewise(GATES[cell.model](inputs, g), generator=g), seeds)
@@ -39,7 +41,7 @@ def run_cell(cell: PiecewiseCell, recipe: Recipe, seeds: Sequence[int]) -> list[
     history = fit(ensemble, Rows.each(rows), recipe)
     ensemble = ensemble.to(torch.float64)
     programs = read_each(ensemble, rows)
-    used = programs if recipe.name == "exact" else [None] * len(seeds)
+    used = programs if recipe.test_program else [None] * len(seeds)
     columns = {"train": nearness_of_each(ensemble, rows, recipe.tolerance, used)}
     for power in POWERS:
         tests = [function_around(cell.function, np.random.default_rng((seed, power)), power=power) for seed in seeds]
@@ -65,8 +67,10 @@ EXPERIMENT = Experiment(
     cost=2.0,
     cells=grid(PiecewiseCell, model=tuple(GATES), function=tuple(FUNCTIONS)),
     recipes={
-        "paper": replace(PAPER, sparsity=0.3),
-        "exact": replace(EXACT, loss="mae", epochs=4_000, check_every=500, patience=0),
+        "paper": ExperimentRecipe.based_on(PAPER, sparsity=0.3),
+        "exact": ExperimentRecipe.based_on(
+            EXACT, loss="mae", epochs=4_000, check_every=500, patience=0, test_program=True
+        ),
     },
     run=run_cell,
     published=TABLE_2,

@@ -1,8 +1,9 @@
 """Section 4.5: a register in a loop learns the minimum of a list, and to count, on lists of 5 numbers from -10 to 9."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from nsr.data import LOOPS, Rows, lists_around, random_lists
 from nsr.ensemble import Ensemble
 from nsr.nn import MLP, NSR, Recurrent, RecurrentCount, RecurrentMinimum
 from nsr.paper.measure import GATES, Read, answers_of_each, read_each
-from nsr.paper.spec import PROFILES, Cell, Experiment, Metrics, Profile, Recipe, grid
+from nsr.paper.spec import PROFILES, Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
 from nsr.program import FIRST, ITEM, MINIMA, Compare, Constant, Fold, Variable, Where
 from nsr.training import EXACT, PAPER, fit
 
@@ -35,18 +36,20 @@ class RecurrentCell(Cell):
     loop: str
 
 
-def run_cell(cell: RecurrentCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+def run_cell(
+    cell: RecurrentCell, recipe: ExperimentRecipe, seeds: Sequence[int], _data: Path | None = None
+) -> list[Metrics]:
     """Train one ensemble, each member on lists of its own; test every member at every length and magnitude.
 
-    Under recipe ``exact`` a member that can be read is asked as the loop that was read. ``read`` is whether it gives
-    the right answer on any list; ``100,000 elements`` and ``100 digits`` are whether it did on lists of that kind.
+    ``read`` is whether the loop that was read gives the right answer on any list; ``100,000 elements`` and
+    ``100 digits`` are whether it did on lists of that kind.
     """
     ensemble = Ensemble(lambda g: MODULES[cell.loop](GATES[cell.model](2, g)), seeds)
     rows = [random_lists(cell.loop, np.random.default_rng((seed, 0))) for seed in seeds]
     history = fit(ensemble, Rows.each(rows), recipe)
     ensemble = ensemble.to(torch.float64)
     programs = read_each(ensemble, rows)
-    used = programs if recipe.name == "exact" else [None] * len(seeds)
+    used = programs if recipe.test_program else [None] * len(seeds)
 
     def measured(tests: list[Rows]) -> tuple[Tensor, Tensor]:
         y = torch.stack([test.y for test in tests])
@@ -111,7 +114,10 @@ EXPERIMENT = Experiment(
     revision=1,
     cost=30.0,
     cells=grid(RecurrentCell, model=tuple(GATES), loop=tuple(LOOPS)),
-    recipes={"paper": PAPER, "exact": replace(EXACT, loss="mse", check_every=500, patience=0)},
+    recipes={
+        "paper": ExperimentRecipe.based_on(PAPER),
+        "exact": ExperimentRecipe.based_on(EXACT, loss="mse", check_every=500, patience=0, test_program=True),
+    },
     run=run_cell,
     published={},
     profiles=PROFILES | {"quick": Profile(name="quick", seeds=5, epochs=4_000)},

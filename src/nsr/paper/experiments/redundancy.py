@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from nsr.data import FUNCTIONS, Rows, all_pairs, function_around, function_of_al
 from nsr.ensemble import Ensemble
 from nsr.nn import NSR, Piecewise
 from nsr.paper.measure import accuracy_of_each, nearness_of_each, read_each
-from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
+from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, Recipe, grid
 from nsr.training import EXACT, PAPER, fit, fold
 
 COMPARED = ("=", "!=")
@@ -27,7 +28,9 @@ class RedundancyCell(Cell):
     redundancy: int
 
 
-def run_cell(cell: RedundancyCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+def run_cell(
+    cell: RedundancyCell, recipe: ExperimentRecipe, seeds: Sequence[int], _data: Path | None = None
+) -> list[Metrics]:
     """Train the three tasks with registers of one size; for each the mean accuracy over all magnitudes."""
     columns = _comparisons(cell.redundancy, recipe, seeds) | {"f": _function(cell.redundancy, recipe, seeds)}
     return [{name: float(column[i]) for name, column in columns.items()} for i in range(len(seeds))]
@@ -55,15 +58,15 @@ def _comparisons(redundancy: int, recipe: Recipe, seeds: Sequence[int]) -> dict[
     }
 
 
-def _function(redundancy: int, recipe: Recipe, seeds: Sequence[int]) -> Tensor:
-    """f as in Section 4.3. It is a number and has no logit, so recipe ``exact`` minimises its absolute error."""
+def _function(redundancy: int, recipe: ExperimentRecipe, seeds: Sequence[int]) -> Tensor:
+    """f as in Section 4.3. It is a number and has no logit, so its absolute error is minimised."""
     recipe = replace(recipe, loss="mae", patience=0)
     inputs = FUNCTIONS["f"].inputs
     ensemble = Ensemble(lambda g: Piecewise(NSR(inputs, redundancy=redundancy, generator=g), generator=g), seeds)
     rows = [function_of_all_pairs("f", np.random.default_rng((seed, 0))) for seed in seeds]
     fit(ensemble, Rows.each(rows), recipe)
     ensemble = ensemble.to(torch.float64)
-    programs = read_each(ensemble, rows) if recipe.name == "exact" else [None] * len(seeds)
+    programs = read_each(ensemble, rows) if recipe.test_program else [None] * len(seeds)
 
     def test(power: int) -> Tensor:
         tests = [function_around("f", np.random.default_rng((seed, power)), power=power) for seed in seeds]
@@ -80,7 +83,10 @@ EXPERIMENT = Experiment(
     revision=1,
     cost=3.0,
     cells=grid(RedundancyCell, redundancy=tuple(range(1, 16))),
-    recipes={"paper": replace(PAPER, sparsity=0.3), "exact": replace(EXACT, epochs=4_000)},
+    recipes={
+        "paper": ExperimentRecipe.based_on(PAPER, sparsity=0.3),
+        "exact": ExperimentRecipe.based_on(EXACT, epochs=4_000, test_program=True),
+    },
     run=run_cell,
     published={},
     profiles={

@@ -1,7 +1,8 @@
 """Section 4.6: a register learns how nodes fold their messages on graphs of 10 nodes, and is asked on larger ones."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,9 +11,9 @@ from nsr.data import Graph, Rows, inboxes, random_graph, union
 from nsr.ensemble import Ensemble
 from nsr.nn import NAU, Inbox, RecurrentMinimum, ShortestPaths
 from nsr.paper.measure import GATES, read_each
-from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
+from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
 from nsr.program import Paths
-from nsr.training import EXACT, PAPER, fit
+from nsr.training import EXACT, LATER, PAPER, fit
 
 GRAPHS, NODES, LARGEST = 25, 10, 10
 """In training: how many graphs, the nodes of each and the largest weight."""
@@ -32,22 +33,29 @@ class PathsCell(Cell):
     message: str = "given"
 
 
-def run_cell(cell: PathsCell, recipe: Recipe, seeds: Sequence[int]) -> list[Metrics]:
+@dataclass(frozen=True, kw_only=True)
+class PathsRecipe(ExperimentRecipe):
+    """How a model is trained on graphs."""
+
+    equal_weights: bool = field(default=False, metadata=LATER)
+    """Give distinct rows equal weights. Otherwise most of the weight is on nodes that are done already."""
+
+
+def run_cell(cell: PathsCell, recipe: PathsRecipe, seeds: Sequence[int], _data: Path | None = None) -> list[Metrics]:
     """Train one ensemble, each member on graphs of its own; test every member on graphs of every size.
 
     An ``error`` is the mean absolute error over nodes, in parts of the largest possible weight. ``exact`` is the share
-    of the graphs on which every distance is right. Under recipe ``exact`` a member that can be read is asked as the
-    program that was read, and its training rows weigh the same: else nodes that are done already are most of them.
+    of the graphs on which every distance is right.
     """
     ensemble = Ensemble(lambda generator: Inbox(_paths(cell, generator)), seeds)
-    rows = [_training_rows(seed, alike=recipe.name == "exact") for seed in seeds]
+    rows = [_training_rows(seed, equal_weights=recipe.equal_weights) for seed in seeds]
     history = fit(ensemble, Rows.each([own.filled(SITUATIONS) for own in rows]), recipe)
     ensemble = ensemble.to(torch.float64)
     found: list[Metrics] = []
     for seed, read, epochs in zip(seeds, read_each(ensemble, rows), history.stopped, strict=True):
         module: ShortestPaths = ensemble.member(seed).paths  # type: ignore[assignment]
         program = read if isinstance(read, Paths) else None
-        metrics = _measured(module, program if recipe.name == "exact" else None, seed)
+        metrics = _measured(module, program if recipe.test_program else None, seed)
         found.append(metrics | {"read": float(program is not None and program.shortest), "epochs": float(epochs)})
     return found
 
@@ -57,12 +65,12 @@ def _paths(cell: PathsCell, generator: torch.Generator) -> ShortestPaths:
     return ShortestPaths(fold, NAU(2, bias=True, generator=generator) if cell.message == "learned" else None)
 
 
-def _training_rows(seed: int, *, alike: bool) -> Rows:
+def _training_rows(seed: int, *, equal_weights: bool) -> Rows:
     """Every node in every round (teacher forcing), equal rows as one."""
     generator = np.random.default_rng((seed, 0))
     graphs = [random_graph(generator, nodes=NODES, largest=LARGEST) for _ in range(GRAPHS)]
     rows = inboxes(graphs, messages=NODES - 1, largest=LARGEST).distinct()
-    return replace(rows, weight=torch.full_like(rows.weight, 1 / len(rows))) if alike else rows
+    return replace(rows, weight=torch.full_like(rows.weight, 1 / len(rows))) if equal_weights else rows
 
 
 def error(axis: str, power: int) -> str:
@@ -111,8 +119,17 @@ EXPERIMENT = Experiment(
     cells=grid(PathsCell, model=tuple(GATES)),
     beyond=(PathsCell("nsr", "learned"),),
     recipes={
-        "paper": PAPER,
-        "exact": replace(EXACT, loss="mae", epochs=4_000, check_every=500, patience=0, sparsity=0.3),
+        "paper": PathsRecipe.based_on(PAPER),
+        "exact": PathsRecipe.based_on(
+            EXACT,
+            loss="mae",
+            epochs=4_000,
+            check_every=500,
+            patience=0,
+            sparsity=0.3,
+            test_program=True,
+            equal_weights=True,
+        ),
     },
     run=run_cell,
     published={},

@@ -10,10 +10,10 @@ import vl_convert
 from nsr.files import write
 from nsr.html import VEGA_LITE, embedded, write_html
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Record
 from nsr.paper.report.charts import CHARTS, status_bit_charts
 from nsr.paper.report.sections import section
 from nsr.paper.summaries import summarise
-from nsr.paper.sweep.plan import Record
 
 
 def write_page(file: Path, records: Mapping[str, list[Record]]) -> None:

@@ -1,10 +1,19 @@
-"""Where items run: any ``concurrent.futures.Executor``. Here, processes of this machine."""
+"""Where items run: any ``concurrent.futures.Executor``. Here, processes on this machine.
+
+To run them elsewhere, write a function from a number of workers to an executor and pass it to
+``nsr.paper.commands.reproduce`` as ``make_executor``. When workers die, the executor must report it as a
+``concurrent.futures.BrokenExecutor``: it is then replaced by a new one, and its items run again.
+"""
 
 import multiprocessing
 import os
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
+
+MakeExecutor = Callable[[int], Executor]
+"""Makes an executor with this number of workers."""
 
 
 def local(workers: int) -> Executor:
@@ -14,15 +23,15 @@ def local(workers: int) -> Executor:
 
 
 def _start_worker() -> None:
-    """One thread; Ctrl-C is the parent's business; and no worker outlives its parent."""
+    """One thread; Ctrl-C is left to the parent; and no worker outlives its parent."""
     import torch
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     torch.set_num_threads(1)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -8,8 +8,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Item, Record
 from nsr.paper.sweep.environment import environment, peak_memory
-from nsr.paper.sweep.plan import Item, Record
 from nsr.paper.sweep.store import Store
 
 LIVES = 3
@@ -36,12 +36,12 @@ def run_item(item: Item) -> list[Record]:
     """One block of seeds, trained and measured: what a worker does."""
     experiment = EXPERIMENTS[item.experiment]
     began = time.perf_counter()
-    measured = experiment.run(item.cell, item.recipe, item.seeds)
+    measured = experiment.run(item.cell, item.recipe, item.seeds, item.data)
     seconds = (time.perf_counter() - began) / len(item.seeds)
     return [
         Record(
             item.experiment,
-            experiment.revision,
+            item.revision,
             item.cell,
             item.recipe,
             item.profile,
@@ -107,7 +107,7 @@ class Sweep:
             if len(under_way) >= width or self.suspects.intersection(under_way.values()):
                 break
             item = self.queue.popleft()
-            if self._done_elsewhere(item):
+            if self.store.has(item):  # another process ran it meanwhile
                 self.observer.finished(item, [])
             elif not self.store.claim(item):
                 self.queue.append(item)  # another process is at it: look again later
@@ -119,17 +119,11 @@ class Sweep:
                     return False
         return True
 
-    def _done_elsewhere(self, item: Item) -> bool:
-        experiment = EXPERIMENTS[item.experiment]
-        profile = experiment.profiles[item.profile]
-        done = self.store.done(experiment)
-        return all(experiment.identity(item.cell, item.recipe, profile, seed) in done for seed in item.seeds)
-
     def _keep(self, item: Item, future: Future[list[Record]]) -> None:
         self.suspects.discard(item)
         problem = future.exception()
         if problem is None:
-            self.store.add(item, EXPERIMENTS[item.experiment], future.result())
+            self.store.add(item, future.result())
             self.observer.finished(item, future.result())
         else:
             self._give_up(item, "".join(traceback.format_exception(problem)))

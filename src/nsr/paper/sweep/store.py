@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from nsr.errors import InputError
-from nsr.paper.spec import Experiment, Profile, canonical_json
-from nsr.paper.sweep.plan import Item, Record
-from nsr.training import Recipe
+from nsr.paper.records import Item, Record
+from nsr.paper.spec import Experiment, canonical_json
+from nsr.paper.sweep.migrations import add_recipe_fields
 
 FILE = "nsr.sqlite"
-SCHEMA = 1
+SCHEMA = 2
 APPLICATION = 0x4E535231  # "NSR1", so that another program's database is not taken for ours
 
 TABLES = """
@@ -59,10 +59,8 @@ class Store:
 
     def _open(self) -> None:
         connection = self._connection
-        # In this order: what another process makes meanwhile is there whole, tables and marks, or not at all.
-        empty = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
-        application = connection.execute("PRAGMA application_id").fetchone()[0]
-        schema = connection.execute("PRAGMA user_version").fetchone()[0]
+        # In this order: another process creates tables and marks together, so tables that are seen have their marks.
+        empty, application, schema = self._is_empty(), self._pragma("application_id"), self._pragma("user_version")
         if not empty and application != APPLICATION:
             raise InputError(f"{self.path} is a database of another program; choose another folder with --out")
         if schema > SCHEMA:
@@ -71,14 +69,24 @@ class Store:
             )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
-        if empty:
+        if schema < SCHEMA:
             with self._transaction():
-                # Another process may have been here since the look above.
-                if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                # Another process may have made or migrated the tables since the check above.
+                if self._is_empty():
                     for statement in filter(str.strip, TABLES.split(";")):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                elif self._pragma("user_version") < SCHEMA:
+                    add_recipe_fields(connection)
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+
+    def _is_empty(self) -> bool:
+        (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return bool(tables == 0)
+
+    def _pragma(self, name: str) -> int:
+        (value,) = self._connection.execute(f"PRAGMA {name}").fetchone()
+        return int(value)
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
@@ -110,13 +118,18 @@ class Store:
             rows = self._connection.execute("SELECT identity FROM results WHERE experiment = ?", (experiment.name,))
             return {identity for (identity,) in rows}
 
-    def add(self, item: Item, experiment: Experiment, records: Iterable[Record]) -> None:
+    def has(self, item: Item) -> bool:
+        """Whether every seed of an item has its result."""
+        query = "SELECT 1 FROM results WHERE identity = ?"
+        with self._explained():
+            return all(self._connection.execute(query, (name,)).fetchone() for name in item.identities)
+
+    def add(self, item: Item, records: Iterable[Record]) -> None:
         """Keep a finished block, all of it or nothing. What is there already stays as it is."""
-        profile = experiment.profiles[item.profile]
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [
             (
-                experiment.identity(record.cell, record.recipe, profile, record.seed),
+                record.identity,
                 record.experiment,
                 record.revision,
                 canonical_json(asdict(record.cell)),
@@ -150,7 +163,7 @@ class Store:
                 experiment.name,
                 experiment.revision,
                 experiment.cell(json.loads(cell)),
-                Recipe(**json.loads(recipe)),
+                experiment.recipe(json.loads(recipe)),
                 profile,
                 seed,
                 json.loads(metrics),
@@ -158,7 +171,7 @@ class Store:
                 memory,
                 environment,
             )
-            if is_current(experiment, record) and _identity(experiment, record) == identity:
+            if record.is_current(experiment) and record.identity == identity:
                 kept.append(record)
         return kept
 
@@ -202,17 +215,6 @@ _ADVICE = {
     "CORRUPT": "; it is damaged, move it away (sqlite3 FILE .recover may save what is in it) or choose another --out",
     "BUSY": "; another program holds it, try again",
 }
-
-
-def is_current(experiment: Experiment, record: Record) -> bool:
-    """Whether a record was trained as its recipe and profile say today."""
-    profile, recipe = experiment.profiles.get(record.profile), experiment.recipes.get(record.recipe.name)
-    return profile is not None and recipe is not None and profile.shorten(recipe) == record.recipe
-
-
-def _identity(experiment: Experiment, record: Record) -> str:
-    profile: Profile = experiment.profiles[record.profile]
-    return experiment.identity(record.cell, record.recipe, profile, record.seed)
 
 
 def started(process: int) -> str:

@@ -1,0 +1,109 @@
+"""What runs and what is kept: items, records, and the identity that says whether a result is there already."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from nsr.paper.spec import Cell, Experiment, Metrics, Recipe, canonical_json
+
+
+def identity(experiment: str, revision: int, cell: Cell, recipe: Recipe, profile: str, seed: int) -> str:
+    """The name of one result: canonical JSON of everything that can change it."""
+    return canonical_json(
+        {
+            "experiment": experiment,
+            "revision": revision,
+            "cell": asdict(cell),
+            "recipe": recipe.settings(),
+            "profile": profile,
+            "seed": seed,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Item:
+    """A block of seeds of one cell: the unit of work, small enough to send to another process."""
+
+    experiment: str
+    revision: int
+    cell: Cell
+    recipe: Recipe
+    """As the profile shortens it."""
+    profile: str
+    seeds: tuple[int, ...]
+    data: Path | None = None
+    """Folder with data files, where the user named one. It changes no number."""
+
+    @property
+    def key(self) -> str:
+        """The item's name in the store."""
+        return canonical_json(
+            {
+                "experiment": self.experiment,
+                "cell": asdict(self.cell),
+                "recipe": asdict(self.recipe),
+                "profile": self.profile,
+                "seeds": self.seeds,
+            }
+        )
+
+    @property
+    def identities(self) -> tuple[str, ...]:
+        """Identities of its results, one for each seed."""
+        return tuple(
+            identity(self.experiment, self.revision, self.cell, self.recipe, self.profile, seed) for seed in self.seeds
+        )
+
+
+@dataclass(frozen=True)
+class Record:
+    """One result: a seed of a cell, what was measured, and what it took."""
+
+    experiment: str
+    revision: int
+    cell: Cell
+    recipe: Recipe
+    """As the profile shortens it."""
+    profile: str
+    seed: int
+    metrics: Metrics
+    seconds: float
+    """Its share of the seconds of its block."""
+    memory: int
+    """Peak memory of its worker in bytes."""
+    environment: str
+    """Versions and hardware, as canonical JSON."""
+
+    @property
+    def identity(self) -> str:
+        """Its name in the store."""
+        return identity(self.experiment, self.revision, self.cell, self.recipe, self.profile, self.seed)
+
+    def is_current(self, experiment: Experiment) -> bool:
+        """Whether the experiment would train it in the same way today."""
+        profile, recipe = experiment.profiles.get(self.profile), experiment.recipes.get(self.recipe.name)
+        return (
+            self.revision == experiment.revision
+            and profile is not None
+            and recipe is not None
+            and self.recipe == profile.shorten(recipe)
+        )
+
+
+_BEFORE_THE_FIELDS: Mapping[tuple[str, str], Mapping[str, Any]] = MappingProxyType(
+    {
+        ("piecewise", "exact"): {"test_program": True},
+        ("redundancy", "exact"): {"test_program": True},
+        ("recurrent", "exact"): {"test_program": True},
+        ("shortest_paths", "exact"): {"test_program": True, "equal_weights": True},
+        ("digits", "exact"): {"scale": 3.0, "comparator_rate": 2.5, "one_cycle": True, "balanced": True},
+    }
+)
+
+
+def complete_recipe(experiment: str, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a stored recipe, and those that experiments once derived from its name alone."""
+    return {**_BEFORE_THE_FIELDS.get((experiment, stored["name"]), {}), **stored}
