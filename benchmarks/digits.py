@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from nsr.nn import NSR, DigitComparison, Reader
+from nsr.nn import NSR, DigitComparison, DigitReader
 from nsr.training import cross_entropy
 
 AT_LEAST = 20
@@ -50,7 +50,7 @@ def main() -> None:
     chosen = options.parse_args()
     torch.set_num_threads(1)
     generator = torch.Generator().manual_seed(0)
-    module = DigitComparison(Reader(chosen.side, generator=generator), NSR(2, scale=3.0, generator=generator))
+    module = DigitComparison(DigitReader(chosen.side, generator=generator), NSR(2, scale=3.0, generator=generator))
     images = torch.rand(chosen.images, chosen.side, chosen.side, generator=generator)
     digits = torch.randint(10, (chosen.images,), generator=generator)
     y = (digits.unsqueeze(1) > digits).float()

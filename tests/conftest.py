@@ -10,7 +10,7 @@ SHAPED = [
     "nsr.nn",
     "nsr.ensemble",
     "nsr.training",
-    "nsr.batches",
+    "nsr.minibatches",
     "nsr.data",
     "nsr.paper.experiments",
     "nsr.program.hardened",

@@ -37,6 +37,7 @@ def test_a_member_is_its_seed_trained_alone_to_the_last_bit(kind, loss):
         assert torch.equal(weights(block.member(3)), weights(alone)), len(block)
 
 
+@pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("kind", KINDS)
 def test_compiled_too_and_it_agrees_with_eager_to_rounding(kind):
@@ -238,6 +239,7 @@ def test_integers_too_large_for_float32_are_learned_from_as_they_are():
     assert history.accuracy[-1] == 1
 
 
+@pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 def test_any_number_of_kinds_is_compiled_in_one_process():
     torch._dynamo.reset()

@@ -166,7 +166,7 @@ def fit(
     *,
     folded: bool | None = None,
     compiled: bool | None = None,
-    watch: Callable[[float], None] = lambda _: None,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> History:
     """Train an ensemble, or a single module, in place.
 
@@ -176,11 +176,11 @@ def fit(
         recipe: How to train.
         folded: Fold shift-equivalent rows. By default where the module allows it.
         compiled: Compile the step. By default where there is a compiler and enough work to repay it.
-        watch: Told at each look which share of the epochs is done.
+        on_progress: Called at each check with the share of the epochs that is done.
     """
     if isinstance(model, nn.Module):
         ensemble = Ensemble.of([model])
-        history = fit(ensemble, rows, recipe, folded=folded, compiled=compiled, watch=watch)
+        history = fit(ensemble, rows, recipe, folded=folded, compiled=compiled, on_progress=on_progress)
         model.load_state_dict(ensemble.member(0).state_dict())
         return history
     invariant = bool(getattr(model.template, "shift_invariant", False))
@@ -198,10 +198,12 @@ def fit(
     if hasattr(model.template, "logit") and (rows.y.min() < 0 or rows.y.max() > 1):
         raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
     with one_thread():
-        return _fit(model, rows, recipe, compiled, watch)
+        return _fit(model, rows, recipe, compiled, on_progress)
 
 
-def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool, watch: Callable[[float], None]) -> History:
+def _fit(
+    ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool, on_progress: Callable[[float], None]
+) -> History:
     began = time.perf_counter()
     y, weight, x = rows.y.to(ensemble.dtype), rows.weight.to(ensemble.dtype), rows.x.to(ensemble.dtype)
     if not rows.x.is_floating_point() and not torch.equal(x.to(rows.x.dtype), rows.x):
@@ -234,7 +236,7 @@ def _fit(ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool, watch: 
         for name, value in state[0].items():
             ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
         right = _right(answer(x), y, recipe.tolerance)
-        watch(epoch / recipe.epochs)
+        on_progress(epoch / recipe.epochs)
         looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
         streak = torch.where(right.all(-1), streak + 1, 0)
         ripe = streak >= (recipe.patience or math.inf)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 
-from nsr.data.graphs import Graph, inboxes, random_graph, union
+from nsr.data.graphs import Graph, node_update_rows, random_graph, union
 from nsr.errors import InputError
 
 
@@ -82,10 +82,10 @@ def test_weights_of_any_size():
 
 def test_inboxes_need_room_for_every_message():
     star = Graph.of([(1, 0, 2), (2, 0, 3), (0, 1, 2)])
-    rows = inboxes([star], messages=2)
+    rows = node_update_rows([star], messages=2)
     assert rows.x[0].tolist() == [2, 0, 30, 2, 30, 3]
     assert rows.y.tolist() == [0, 0, 0, 2, 2, 2, 30, 30, 30]
     with pytest.raises(InputError, match=r"^messages must be at least 2, as many as a node gets, got 1$"):
-        inboxes([star], messages=1)
+        node_update_rows([star], messages=1)
     with pytest.raises(InputError, match=r"^there must be at least one graph, got none$"):
-        inboxes([], messages=1)
+        node_update_rows([], messages=1)

@@ -10,7 +10,9 @@ DIFFERENCES = torch.tensor([-1e300, -2.0, -1.0, 0.0, 1.0, 2.0, 1e300], dtype=tor
 
 def test_relaxed_bits_are_the_formulas_of_section_3_2():
     sign, zero = status_bits(torch.tensor([0.0, 0.5, 1.0, -1.0], dtype=torch.float64))
-    assert sign.tolist() == [0.0, math.tanh(0.5), math.tanh(1), -math.tanh(1)]
+    # A vectorised tanh rounds differently from CPU to CPU: a few units in the last place.
+    assert sign.tolist() == pytest.approx([0.0, math.tanh(0.5), math.tanh(1), -math.tanh(1)], rel=1e-15, abs=0)
+    assert sign[0] == 0
     assert zero[0] == 1
     assert zero[1].item() == pytest.approx(0.57, abs=0.005)  # the paper's value
     # The paper says about -0.17 here; its own formula gives -0.160.

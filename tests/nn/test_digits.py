@@ -6,7 +6,7 @@ from torch.nn import functional
 
 from nsr import MLP, NSR
 from nsr.data import COMPARISONS
-from nsr.nn import DigitClassifier, DigitComparison, Reader
+from nsr.nn import DigitClassifier, DigitComparison, DigitReader
 from nsr.nn.digits import CHANNELS, FIRST, SECOND, every_pair
 from tests.reading.samples import written
 
@@ -25,7 +25,7 @@ def images(number: int, side: int) -> torch.Tensor:
     return torch.rand(number, side, side, generator=seeded(1))
 
 
-def convolved(reader: Reader, x: torch.Tensor) -> torch.Tensor:
+def convolved(reader: DigitReader, x: torch.Tensor) -> torch.Tensor:
     """The reader with the convolutions of torch."""
     patch, step = FIRST[reader.side]
     first = reader.first.weight.view(CHANNELS[0], 1, patch, patch)
@@ -37,7 +37,7 @@ def convolved(reader: Reader, x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("side", FIRST)
 def test_a_reader_is_two_convolutions_and_two_layers_and_reads_its_expected_digit(side):
-    reader, x = Reader(side, generator=seeded()), images(3, side)
+    reader, x = DigitReader(side, generator=seeded()), images(3, side)
     torch.testing.assert_close(reader.logits(x), convolved(reader, x))
     expected = sum(digit * share for digit, share in enumerate(convolved(reader, x).softmax(-1).unbind(-1)))
     torch.testing.assert_close(reader(x), expected)
@@ -47,7 +47,7 @@ def test_a_reader_is_two_convolutions_and_two_layers_and_reads_its_expected_digi
 @pytest.mark.parametrize("side", FIRST)
 @pytest.mark.parametrize("comparator", COMPARATORS.values(), ids=COMPARATORS)
 def test_all_pairs_of_a_batch_are_what_the_comparator_says_of_each_with_the_same_gradients(side, comparator):
-    module = DigitComparison(Reader(side, generator=seeded()), comparator(seeded(2)))
+    module = DigitComparison(DigitReader(side, generator=seeded()), comparator(seeded(2)))
     x = images(6, side)
     answers = module(x)
     assert answers.shape == (6, 6, 2)
@@ -66,7 +66,7 @@ def test_all_pairs_of_a_batch_are_what_the_comparator_says_of_each_with_the_same
 
 @pytest.mark.parametrize("comparison", COMPARISONS)
 def test_a_written_register_compares_what_is_read(comparison):
-    module = DigitComparison(Reader(8), written(2, (0, comparison, 1, 0.0), scale=10.0))
+    module = DigitComparison(DigitReader(8), written(2, (0, comparison, 1, 0.0), scale=10.0))
     digits = torch.tensor([3.0, 1.0, 4.0, 1.0, 5.0])
     module.reader.forward = lambda _: digits
     holds = COMPARISONS[comparison](digits.unsqueeze(1), digits.unsqueeze(0))
@@ -75,16 +75,16 @@ def test_a_written_register_compares_what_is_read(comparison):
 
 
 def test_a_classifier_is_the_same_network_and_says_the_likeliest_digit():
-    classifier = DigitClassifier(Reader(8, generator=seeded()))
+    classifier = DigitClassifier(DigitReader(8, generator=seeded()))
     x = images(4, 8)
     assert torch.equal(classifier.logits(x), classifier.reader.logits(x))
     assert torch.equal(classifier(x), classifier.logits(x).argmax(-1))
-    assert repr(classifier) == "DigitClassifier(Reader(8))"
+    assert repr(classifier) == "DigitClassifier(DigitReader(8))"
 
 
 def test_weights_come_from_the_generator_alone():
     before = torch.get_rng_state()
-    one, other = Reader(28, generator=seeded(3)), Reader(28, generator=seeded(3))
+    one, other = DigitReader(28, generator=seeded(3)), DigitReader(28, generator=seeded(3))
     assert torch.equal(before, torch.get_rng_state())
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
     assert one.first.weight.abs().max() <= 1 / 5
@@ -92,21 +92,22 @@ def test_weights_come_from_the_generator_alone():
 
 @pytest.mark.usefixtures("unchecked")
 def test_refusals_are_sentences_and_the_repr_is_the_constructor_call():
-    module = DigitComparison(Reader(8), NSR(2))
-    assert repr(module) == "DigitComparison(Reader(8), NSR(2, redundancy=10, scale=1.0))"
+    module = DigitComparison(DigitReader(8), NSR(2))
+    assert repr(module) == "DigitComparison(DigitReader(8), NSR(2, redundancy=10, scale=1.0))"
     with pytest.raises(ValueError, match=r"^side must be one of 8, 28, got 10$"):
-        Reader(10)
+        DigitReader(10)
     with pytest.raises(ValueError, match=r"^images must be \(images, 8, 8\), got shape \(3, 28, 28\)$"):
         module(torch.zeros(3, 28, 28))
     with pytest.raises(ValueError, match=r"^images must be \(images, 8, 8\), got shape \(8, 8\)$"):
         module.logit(torch.zeros(8, 8))
     with pytest.raises(ValueError, match=re.escape("comparator must compare 2 numbers, got NSR(3, redundancy=10")):
-        DigitComparison(Reader(8), NSR(3))
+        DigitComparison(DigitReader(8), NSR(3))
 
 
+@pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 def test_compiled_it_answers_and_learns_the_same():
-    module = DigitComparison(Reader(8, generator=seeded()), NSR(2, scale=3.0, generator=seeded(1)))
+    module = DigitComparison(DigitReader(8, generator=seeded()), NSR(2, scale=3.0, generator=seeded(1)))
     # Captured and differentiated as one graph; that C++ for it gives the same is torch's business, and slow to try.
     compiled, x = torch.compile(module, fullgraph=True, backend="aot_eager"), images(6, 8)
     torch.testing.assert_close(compiled(x), module(x))

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from nsr import NSR
-from nsr.data.graphs import bellman_ford_table, inboxes, random_graph, union
-from nsr.nn import MLP, NAU, Inbox, RecurrentMinimum, ShortestPaths
+from nsr.data.graphs import bellman_ford_table, node_update_rows, random_graph, union
+from nsr.nn import MLP, NAU, NodeUpdate, RecurrentMinimum, ShortestPaths
 from nsr.program.paths import Paths
 from tests.reading.samples import written
 
@@ -72,19 +72,19 @@ def test_each_graph_has_its_own_number_of_rounds():
 
 def test_a_row_of_an_inbox_is_a_node_in_a_round():
     graphs = [random_graph(np.random.default_rng(seed), nodes=7) for seed in range(3)]
-    rows = inboxes(graphs, messages=6)
+    rows = node_update_rows(graphs, messages=6)
     assert rows.x.shape == (3 * 7 * 7, 14)
     assert (
         rows.y.tolist() == np.concatenate([bellman_ford_table(g, unreached=70)[1:].T.ravel() for g in graphs]).tolist()
     )
-    torch.testing.assert_close(Inbox(model())(rows.x), rows.y, atol=1e-2, rtol=0)
+    torch.testing.assert_close(NodeUpdate(model())(rows.x), rows.y, atol=1e-2, rtol=0)
     table = torch.as_tensor(bellman_ford_table(graphs[1], unreached=70))
     edges, weights = torch.as_tensor(graphs[1].edges), torch.as_tensor(graphs[1].weights)
     after = model()(edges, weights, table[2], rounds=1)
-    torch.testing.assert_close(after, Inbox(model())(rows.x)[49:98].reshape(7, 7)[:, 2])
+    torch.testing.assert_close(after, NodeUpdate(model())(rows.x)[49:98].reshape(7, 7)[:, 2])
     assert (
-        repr(Inbox(ShortestPaths(RecurrentMinimum(MLP(2)))))
-        == "Inbox(ShortestPaths(RecurrentMinimum(MLP(2, hidden=20))))"
+        repr(NodeUpdate(ShortestPaths(RecurrentMinimum(MLP(2)))))
+        == "NodeUpdate(ShortestPaths(RecurrentMinimum(MLP(2, hidden=20))))"
     )
 
 
@@ -114,7 +114,7 @@ def test_too_few_weights_and_a_wrong_message_are_refused(unchecked):
     with pytest.raises(ValueError, match=r"^edges must be whole numbers \(2, edges\), got torch.float32 of shape"):
         model()(torch.tensor([[0.5], [1.0]]), torch.ones(1), start(2, 0))
     with pytest.raises(ValueError, match=r"^a row must be a count, a distance and pairs, got shape \(2, 5\)$"):
-        Inbox(model())(torch.ones(2, 5))
+        NodeUpdate(model())(torch.ones(2, 5))
     with pytest.raises(ValueError, match=r"^message must make one number of two, got NAU\(3, 1, bias=False\)$"):
         ShortestPaths(model().fold, NAU(3))
 

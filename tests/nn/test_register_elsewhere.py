@@ -44,6 +44,7 @@ def test_vmap_over_rows(kind):
     torch.testing.assert_close(vmap(model)(x), model(x), rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.compiled
 @KINDS
 def test_torch_compile_in_one_graph(kind):
     model, x = build(kind, 0), numbers(6, 3)

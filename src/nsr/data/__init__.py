@@ -8,7 +8,7 @@ from nsr.data.digits import Digits as Digits
 from nsr.data.digits import mnist as mnist
 from nsr.data.digits import small_digits as small_digits
 from nsr.data.graphs import Graph as Graph
-from nsr.data.graphs import inboxes as inboxes
+from nsr.data.graphs import node_update_rows as node_update_rows
 from nsr.data.graphs import random_graph as random_graph
 from nsr.data.graphs import union as union
 from nsr.data.lists import LOOPS as LOOPS

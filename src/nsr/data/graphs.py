@@ -141,7 +141,7 @@ def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: int) -> np.n
     return table
 
 
-def inboxes(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Rows:
+def node_update_rows(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Rows:
     """A row for each node in each round, from the source 0, with its next distance (teacher forcing).
 
     A row is how many messages the node gets, its distance, and for each message the distance it comes from and the

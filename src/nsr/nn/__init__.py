@@ -4,8 +4,8 @@ from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
 from nsr.nn.digits import DigitClassifier as DigitClassifier
 from nsr.nn.digits import DigitComparison as DigitComparison
-from nsr.nn.digits import Reader as Reader
-from nsr.nn.message_passing import Inbox as Inbox
+from nsr.nn.digits import DigitReader as DigitReader
+from nsr.nn.message_passing import NodeUpdate as NodeUpdate
 from nsr.nn.message_passing import ShortestPaths as ShortestPaths
 from nsr.nn.piecewise import Piecewise as Piecewise
 from nsr.nn.recurrent import Recurrent as Recurrent

@@ -15,7 +15,7 @@ CHANNELS, SECOND, HIDDEN = (16, 32), 3, 64
 """Channels of both convolutions; pixels along the patches of the second, and its step; units before the classes."""
 
 
-class Reader(nn.Module):
+class DigitReader(nn.Module):
     """A small convolutional network that reads a digit: class probabilities times [0, 1, ..., 9] (Section 4.7).
 
     Two convolutions, a hidden layer and ten classes with ReLUs between them. The patches are cut out and multiplied as
@@ -57,13 +57,13 @@ class Reader(nn.Module):
         return self.logits(images).softmax(-1) @ self.digits
 
     def __repr__(self) -> str:
-        return f"Reader({self.side})"
+        return f"DigitReader({self.side})"
 
 
 class DigitComparison(nn.Module):
     """Reads each image of a batch once and compares every pair of them: 50 readings for 2,500 pairs (Section 4.7)."""
 
-    def __init__(self, reader: Reader, comparator: NSR | MLP) -> None:
+    def __init__(self, reader: DigitReader, comparator: NSR | MLP) -> None:
         super().__init__()
         if comparator.inputs != 2:
             raise ValueError(f"comparator must compare 2 numbers, got {comparator!r}")
@@ -89,7 +89,7 @@ class DigitComparison(nn.Module):
 class DigitClassifier(nn.Module):
     """The same network told the digits themselves: the paper's reference (Section 4.7)."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: DigitReader) -> None:
         super().__init__()
         self.reader = reader
 

@@ -83,7 +83,7 @@ class ShortestPaths(nn.Module):
         return f"ShortestPaths({self.fold!r}{message})"
 
 
-class Inbox(nn.Module):
+class NodeUpdate(nn.Module):
     """One node in one round, as a row: what ``fit`` trains with teacher forcing.
 
     A row is how many messages there are, the node's own distance, and for each message the distance that it comes
@@ -104,7 +104,7 @@ class Inbox(nn.Module):
         return new
 
     def __repr__(self) -> str:
-        return f"Inbox({self.paths!r})"
+        return f"NodeUpdate({self.paths!r})"
 
 
 class Ranks:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from nsr.nn.baselines import MLP
-from nsr.nn.checks import lengths_of
+from nsr.nn.checks import lengths_of, lists_in
 from nsr.nn.register import NSR
 from nsr.nn.shapes import Float, Int, Real
 
@@ -33,6 +33,7 @@ class RecurrentMinimum(Recurrent):
         self, x: Real[Tensor, "*batch length"], lengths: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch"]:
         """The state after the last element. It starts as the first one; elements from ``lengths`` on are ignored."""
+        x = lists_in(x)
         lengths = lengths_of(x, lengths)
         x = x.to(torch.promote_types(x.dtype, next(self.parameters()).dtype))
         state = x[..., 0]
@@ -51,6 +52,7 @@ class RecurrentCount(Recurrent):
         self, x: Real[Tensor, "*batch length"], lengths: Int[Tensor, "*batch"] | None = None
     ) -> Float[Tensor, "*batch"]:
         """The counter after the last element. It starts at 0; elements from ``lengths`` on are ignored."""
+        x = lists_in(x)
         lengths = lengths_of(x, lengths)
         first, rest = x[..., :1].expand_as(x[..., 1:]), x[..., 1:]
         if lengths is not None:

@@ -1,8 +1,11 @@
-"""Shapes in signatures: jaxtyping's annotations where it is installed, plain tensors where it is not."""
+"""Shapes in signatures: the annotations of jaxtyping if it is installed, plain tensors if not."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 if TYPE_CHECKING:
     from jaxtyping import Float as Float
@@ -14,9 +17,12 @@ else:
     except ModuleNotFoundError:
 
         class _Plain:
-            """``Float[Tensor, "*batch inputs"]`` is then ``Tensor``."""
+            """Makes ``Float[Tensor, "*batch inputs"]`` mean ``Tensor``."""
 
             def __class_getitem__(cls, item: tuple[Any, str]) -> Any:
                 return item[0]
 
         Float = Int = Real = _Plain
+
+ArrayLike: TypeAlias = Sequence[Any] | np.ndarray
+"""What layers take beside tensors. Data frames too: anything that ``np.asarray`` turns into an array of numbers."""

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nsr.batches import epochs
+from nsr.minibatches import epochs
 
 
 class Numbers(nn.Module):
