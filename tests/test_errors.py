@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from nsr.errors import InputError, at_least, needs_extra, one_of
+from nsr.errors import InputError, at_least, check_error_rate, needs_extra, one_of
 
 
 def test_known_names_pass():
@@ -16,9 +17,9 @@ def test_known_names_pass():
     ],
 )
 def test_unknown_ones_come_with_the_near_miss(typed, text):
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         one_of("profile", typed, ["smoke", "quick", "paper"])
-    assert str(refusal.value) == text
+    assert str(error.value) == text
 
 
 def test_too_small():
@@ -30,8 +31,17 @@ def test_too_small():
 def test_a_module_that_an_extra_brings():
     with needs_extra("learn"):
         import json  # noqa: F401
-    with pytest.raises(InputError) as refusal, needs_extra("learn"):
+    with pytest.raises(InputError) as error, needs_extra("learn"):
         import nowhere_to_be_found  # noqa: F401
-    assert str(refusal.value) == (
-        "this needs nowhere_to_be_found: pip install 'neural-status-registers[learn]' brings it"
+    assert str(error.value) == (
+        "this needs nowhere_to_be_found: install it with pip install 'neural-status-registers[learn]'"
     )
+
+
+def test_an_error_rate_is_below_a_half():
+    for errors in (0, 0.0, 0.25, np.float32(0.4)):
+        check_error_rate(errors)
+    for errors in (-0.1, 0.5, 1, float("nan"), "0.1"):
+        with pytest.raises(InputError) as error:
+            check_error_rate(errors)
+        assert str(error.value) == f"errors must be at least 0 and less than 0.5, got {errors!r}"

@@ -11,7 +11,7 @@ def test_a_file_and_its_folder_are_written(tmp_path):
     for content, there in (("größer", "größer".encode()), (b"\x00\xff", b"\x00\xff")):
         write(path, content)
         assert path.read_bytes() == there
-    assert [each.name for each in path.parent.iterdir()] == ["file"]
+    assert [entry.name for entry in path.parent.iterdir()] == ["file"]
 
 
 def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
@@ -26,11 +26,11 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(InputError, match=r"file cannot be written: No space left on device$"):
         write(path, "new")
-    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
     assert path.read_text() == "old"
 
 
-def test_a_folder_that_is_none_is_said_to_be(tmp_path):
+def test_a_file_in_place_of_the_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be written: (Not a directory|File exists)$"):
         write(tmp_path / "file" / "inner", "text")

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all."""
+"""Write files atomically: a file is complete, or it is as it was before."""
 
 import os
 from pathlib import Path
@@ -6,20 +6,20 @@ from pathlib import Path
 from nsr.errors import InputError
 
 
-def check_place(path: Path) -> None:
-    """Refuse a file that cannot be written because of where it is to be, before there is anything to write."""
+def check_writable(path: Path) -> None:
+    """Raise an InputError if a file could not be written here, before the work that produces it."""
     if not path.parent.is_dir():
         raise InputError(f"there is no folder {path.parent} to write {path.name} to")
     if path.is_dir():
         raise InputError(f"{path} is a folder: name a file in it")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path} cannot be written: nothing may be written to the folder {path.parent}")
+        raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write a file, and its folder where there is none.
+    """Write a file, creating its folder if needed.
 
-    Where that fails, say because the disk is full, what was there before stays, and an InputError says why.
+    If that fails, for example because the disk is full, the old file stays, and an InputError gives the reason.
     """
     part = path.with_name(f".{path.name}.part")
     try:
@@ -33,8 +33,8 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def _discard(part: Path) -> None:
-    """Remove what may be left of a file that could not be written."""
+    """Remove what may be left of a failed write."""
     try:
         part.unlink(missing_ok=True)
     except OSError:
-        return  # its folder is no folder, or cannot be written to: there is nothing of ours
+        return  # the folder does not exist or is not writable, so nothing was left in it

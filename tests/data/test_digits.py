@@ -136,7 +136,7 @@ def test_a_missing_package_is_a_sentence_that_names_the_extra(package, call, mon
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(InputError) as refusal:
         call()
-    assert str(refusal.value) == f"this needs {package}: pip install 'neural-status-registers[digits]' brings it"
+    assert str(refusal.value) == f"this needs {package}: install it with pip install 'neural-status-registers[digits]'"
 
 
 REAL = os.environ.get("NSR_DATA")
