@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DONE, INTERRUPTED, NO_RULE, say, tell
+from nsr.cli.output import DONE, INTERRUPTED, NO_RULE, print_message, print_output
+
+if TYPE_CHECKING:
+    from nsr.learn.result import Learned
 
 
 def learn(
@@ -24,53 +27,53 @@ def learn(
     html: Path | None = None,
     quiet: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Find the exact rule by which a column of a table follows from the others.
+    """Find the exact rule that gives one column of a table from the others.
 
     Parameters
     ----------
     table
         A CSV, TSV or Parquet file.
     target
-        The column that the rule is to tell.
+        Column to predict.
     columns
-        Columns to learn from, instead of all that hold numbers, as in --columns a b or --columns a --columns b.
+        Columns to learn from, as in --columns a b or --columns a --columns b. Default: all numeric columns.
     kind
-        Whether the target is a class or a number; by default as it looks.
+        Whether the target is a class or a number; auto decides from its values.
     errors
-        Which share of the rows may contradict the rule, as long as they look like chance.
+        Largest fraction of rows that may contradict the rule. They must look random.
     restarts
-        How many models are trained.
+        How many models to train.
     seed
-        Fixes everything that is drawn.
+        Random seed.
     drop_missing
-        Leave out rows in which a value is missing.
+        Skip rows with missing values.
     emit
         Print the rule in this language instead: python, c, sympy, latex, sql or json.
     save
-        Write the rule to this file, or the model where there is no rule, for nsr apply.
+        Save the rule to this file, or the model if there is no rule, for nsr apply.
     html
-        Write a page about what was learned to this file.
+        Write a page about the result to this file.
     quiet
-        Show no progress, and not what was seen.
+        Suppress progress and input messages.
     """
     try:
         from nsr.cli import progress
         from nsr.errors import needs_extra
-        from nsr.files import check_place
+        from nsr.files import check_writable
 
         with needs_extra("learn"):
             from nsr.learn import commands
-            from nsr.learn.saved import saved
+            from nsr.learn.saved import to_saved
         if html is not None:
             with needs_extra("reproduce"):
                 from nsr.learn.page import write_page
 
         if emit is not None:
-            commands.check_target(emit)
+            commands.check_language(emit)
         for path in (save, html):
             if path is not None:
-                check_place(path)
-        with progress.share(quiet) as watch:
+                check_writable(path)
+        with progress.stages(quiet) as on_progress:
             learned = commands.learn(
                 table,
                 target,
@@ -80,31 +83,35 @@ def learn(
                 restarts=restarts,
                 seed=seed,
                 drop_missing=drop_missing,
-                tell=(lambda _: None) if quiet else tell,
-                watch=watch,
+                on_message=(lambda _: None) if quiet else print_message,
+                on_progress=on_progress,
             )
     except KeyboardInterrupt:
-        tell("interrupted; nothing was learned")
+        print_message("interrupted; nothing was learned")
         return INTERRUPTED
-    words, program = learned.words(), learned.estimator.program_
-    if program is None:
-        tell(words if save else f"{words}; --save FILE keeps it")
-    elif emit is None:
-        say(words)
-    else:
-        tell(words)
-        if learned.answers:
-            (said, meant), *others = learned.answers
-            each = [f"{said} stands for {meant}", *(f"{said} for {meant}" for said, meant in others)]
-            tell(f"in the code, {(' and ' if len(each) == 2 else ', ').join(each)}")
-        say(str(program.emit(emit)).rstrip("\n"))
+    has_rule = learned.estimator.program_ is not None
+    _print_result(learned, emit, saving=save is not None)
     if save is not None:
-        saved(learned.estimator, target).save(save)
-        tell(f"the {'model' if program is None else 'rule'} is in {save}: nsr apply {save} TABLE uses it")
+        to_saved(learned.estimator, target).save(save)
+        print_message(f"saved the {'rule' if has_rule else 'model'}; to use it: nsr apply {save} TABLE")
     if html is not None:
         write_page(html, learned)
-        tell(f"the page is {html}")
-    return NO_RULE if program is None else DONE
+        print_message(f"wrote {html}")
+    return DONE if has_rule else NO_RULE
+
+
+def _print_result(learned: "Learned", emit: str | None, *, saving: bool) -> None:
+    """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
+    program = learned.estimator.program_
+    if program is None:
+        print_message(learned.summary() + ("" if saving else " (--save FILE keeps it)"))
+    elif emit is None:
+        print_output(learned.summary())
+    else:
+        print_message(learned.summary())
+        if learned.class_codes:
+            print_message(f"in the code, {', '.join(f'{code} means {label}' for code, label in learned.class_codes)}")
+        print_output(str(program.emit(emit)).rstrip("\n"))
 
 
 def apply(
@@ -113,17 +120,17 @@ def apply(
     *,
     drop_missing: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Print what a saved rule, or a saved model, says of each row of a table, as CSV.
+    """Print the predictions of a saved rule or model for each row of a table, as CSV.
 
     Parameters
     ----------
     rule
-        A file that nsr learn --save wrote.
+        A file written by nsr learn --save.
     table
         A CSV, TSV or Parquet file with the columns that the rule needs.
     drop_missing
-        Leave out rows in which a value is missing; the first column of the output then numbers the rows, as a
-        spreadsheet does: the header is row 1. A Parquet file has no header and begins with row 1.
+        Skip rows with missing values, and print the row number in the first column. Rows are numbered as in a
+        spreadsheet, where the header is row 1; in a Parquet file, the first row is row 1.
     """
     from nsr.errors import needs_extra
 
@@ -132,5 +139,5 @@ def apply(
 
     for number, part in enumerate(commands.apply(rule, table, drop_missing=drop_missing)):
         label = "row" if drop_missing else None
-        say(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
+        print_output(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
     return DONE

@@ -1,4 +1,4 @@
-"""What was learned, as JSON: an exact rule, or for want of one the trained model. Nothing of a file is executed."""
+"""What was learned, as JSON: an exact rule, or the trained model if there is none. Loading a file runs no code."""
 
 import json
 from abc import ABC, abstractmethod
@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import nn
 
 from nsr.errors import InputError
 from nsr.files import write
-from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn import NSRClassifier
 from nsr.learn.gated import Gated, Member, Scaling
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
+from nsr.learn.result import Estimator
 from nsr.nn import NSR
 from nsr.program.emit.json import load
 from nsr.program.program import Program
@@ -24,46 +26,47 @@ from nsr.reading.columns import Probe
 
 RULE, MODEL = "nsr-rule/1", "nsr-model/1"
 LARGEST = 50_000_000
-"""Bytes of a file that are read."""
+"""The most bytes a file may have."""
 
 
 @dataclass(frozen=True, eq=False)
 class Saved(ABC):
-    """Something that answers for a column."""
+    """A rule or a model that predicts a column."""
 
     target: str
     classes: tuple[Any, ...] | None
-    """What its answers stand for, position by position; None where they are the target itself."""
+    """The classes that its outputs are positions of; None if it outputs the target itself."""
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[str, ...]:
-        """The columns that it needs."""
+        """The columns it needs."""
 
     @abstractmethod
-    def answers(self, table: Any) -> np.ndarray:
+    def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """Numbers, or positions of classes."""
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
         """What a file holds beside the target and the classes."""
 
-    def __call__(self, table: Any) -> np.ndarray:
-        """What it says of the rows of a table."""
-        said = self.answers(table)
+    def predict(self, table: pd.DataFrame) -> np.ndarray:
+        """The class or the number of each row."""
+        outputs = self.outputs(table)
         if self.classes is None:
-            return said
-        places = said.astype(np.int64)
-        if len(places) and not 0 <= places.min() <= places.max() < len(self.classes):
+            return outputs
+        positions = outputs.astype(np.int64)
+        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.classes):
             raise InputError(
-                f"the rule says class {places.max()}, counted from 0, and its file names {len(self.classes)}"
+                f"the rule predicts class number {positions.max()} (counting from 0), "
+                f"but the number of classes in its file is {len(self.classes)}"
             )
-        return np.array(self.classes, dtype=object)[places]
+        return np.array(self.classes, dtype=object)[positions]
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
-        whole = {"target": self.target, "classes": self.classes} | self.content()
-        write(path, json.dumps(whole, indent=1, allow_nan=False) + "\n")
+        content = {"target": self.target, "classes": self.classes} | self.content()
+        write(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,11 +77,11 @@ class SavedRule(Saved):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns that it needs."""
+        """The columns it needs."""
         return self.program.inputs
 
-    def answers(self, table: Any) -> np.ndarray:
-        """What the program says."""
+    def outputs(self, table: pd.DataFrame) -> np.ndarray:
+        """The values of the program."""
         return np.asarray(self.program(table))
 
     def content(self) -> dict[str, Any]:
@@ -95,88 +98,92 @@ class SavedModel(Saved):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The columns that it needs."""
+        """The columns it needs."""
         return self.names
 
-    def answers(self, table: Any) -> np.ndarray:
-        """The likeliest class, or the number."""
+    def outputs(self, table: pd.DataFrame) -> np.ndarray:
+        """The most likely class, or the number."""
         x = torch.tensor(table[list(self.names)].to_numpy())
         return self.model.logits(x).argmax(1) if isinstance(self.model, Register) else self.model.predict(x)
 
     def content(self) -> dict[str, Any]:
         """Its weights."""
         restart = self.model.restart
-        told: dict[str, Any] = {
+        content: dict[str, Any] = {
             "format": MODEL,
             "names": self.names,
             "probes": [[probe.first, probe.second, str(probe.at)] for probe in restart.probes],
             "units": restart.units,
         }
         nets: Sequence[nn.Module] = self.model.nets if isinstance(self.model, Register) else [self.model.net]
-        told["nets"] = [{name: own.tolist() for name, own in net.state_dict().items()} for net in nets]
+        content["nets"] = [{name: weights.tolist() for name, weights in net.state_dict().items()} for net in nets]
         if isinstance(self.model, Member):
             scaling = self.model.scaling
-            told["scaling"] = [scaling.middle.tolist(), scaling.spread.tolist(), list(scaling.target)]
-        return told
+            content["scaling"] = [scaling.middle.tolist(), scaling.spread.tolist(), list(scaling.target)]
+        return content
 
 
-def saved(estimator: NSRClassifier | NSRRegressor, target: str) -> Saved:
-    """What an estimator has learned of a column: its rule, or where there is none its model."""
-    labels = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
+def to_saved(estimator: Estimator, target: str) -> Saved:
+    """The rule that an estimator has learned for a column, or its model if there is no rule."""
+    classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
     if estimator.program_ is None:
-        return SavedModel(target, labels, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
-    said = isinstance(estimator, NSRClassifier) and estimator.says_labels
-    return SavedRule(target, None if said else labels, estimator.program_)
+        return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
+    gives_labels = isinstance(estimator, NSRClassifier) and estimator.says_labels
+    return SavedRule(target, None if gives_labels else classes, estimator.program_)
 
 
 def load_saved(path: Path) -> Saved:
-    """Read what ``save`` wrote; anything else is an InputError."""
+    """Read what ``save`` wrote; any other file is an InputError."""
     try:
         if path.stat().st_size > LARGEST:
-            raise InputError(f"{path} is not what nsr learn --save writes: it has more than {LARGEST:,} bytes")
-        whole = json.loads(path.read_text(encoding="utf-8"))
+            raise _not_saved(path, f"it has more than {LARGEST:,} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise InputError(f"there is no file {path}: nsr learn TABLE --target COLUMN --save {path} writes one") from None
+        raise InputError(f"{path} does not exist: nsr learn TABLE --target COLUMN --save {path} creates it") from None
     except (OSError, ValueError, RecursionError) as problem:
-        raise InputError(f"{path} is not what nsr learn --save writes: {problem}") from None
-    if not isinstance(whole, dict) or whole.get("format") not in (RULE, MODEL):
-        raise InputError(f"{path} is not what nsr learn --save writes: its format is neither {RULE} nor {MODEL}")
-    target, classes = whole.get("target"), whole.get("classes")
-    simple = isinstance(classes, list) and all(isinstance(each, str | int | float | bool) for each in classes)
+        raise _not_saved(path, problem) from None
+    if not isinstance(content, dict) or content.get("format") not in (RULE, MODEL):
+        raise _not_saved(path, f"its format is neither {RULE} nor {MODEL}")
+    target, classes = content.get("target"), content.get("classes")
+    simple = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
     if not isinstance(target, str) or not (classes is None or simple):
-        raise InputError(f"{path} is not what nsr learn --save writes: its target or its classes are something else")
+        raise _not_saved(path, "its target or its classes have the wrong type")
     labels = None if classes is None else tuple(classes)
-    if whole["format"] == RULE:
-        return SavedRule(target, labels, load(json.dumps(whole.get("program"))))
+    if content["format"] == RULE:
+        return SavedRule(target, labels, load(json.dumps(content.get("program"))))
     try:
-        names = tuple(str(name) for name in whole["names"])
-        return SavedModel(target, labels, names, _model(whole, len(names)))
+        names = tuple(str(name) for name in content["names"])
+        return SavedModel(target, labels, names, _model(content, len(names)))
     except (KeyError, TypeError, ValueError, ZeroDivisionError, RuntimeError, OverflowError) as problem:
-        raise InputError(f"{path} is not what nsr learn --save writes: {problem}") from None
+        raise _not_saved(path, problem) from None
 
 
-def _model(whole: Mapping[str, Any], columns: int) -> Register | Member:
-    probes = tuple(Probe(int(first), int(second), Fraction(at)) for first, second, at in whole["probes"])
-    units = tuple(float(unit) for unit in whole["units"])
+def _not_saved(path: Path, reason: object) -> InputError:
+    return InputError(f"{path} was not written by nsr learn --save: {reason}")
+
+
+def _model(content: Mapping[str, Any], columns: int) -> Register | Member:
+    probes = tuple(Probe(int(first), int(second), Fraction(at)) for first, second, at in content["probes"])
+    units = tuple(float(unit) for unit in content["units"])
     if len(probes) != CHOICES or len(units) != CHOICES or not all(unit > 0 for unit in units):
-        raise ValueError(f"it needs {CHOICES} differences with units above 0")
+        raise ValueError(f"it must have {CHOICES} differences with positive units")
     if not all(0 <= probe.first < columns and 0 <= probe.second <= columns for probe in probes):
-        raise ValueError(f"its differences are not of {columns} columns")
+        raise ValueError(f"its differences do not match its {columns} columns")
     restart = Restart(probes, units, "screen")
-    if "scaling" not in whole:
-        nets = [NSR(CHOICES, redundancy=UNITS, constants=True) for _ in whole["nets"]]
-        return Register(restart, tuple(_filled(net, state) for net, state in zip(nets, whole["nets"], strict=True)))
-    middle, spread, (mean, deviation) = whole["scaling"]
+    if "scaling" not in content:
+        nets = [NSR(CHOICES, redundancy=UNITS, constants=True) for _ in content["nets"]]
+        return Register(restart, tuple(_filled(net, state) for net, state in zip(nets, content["nets"], strict=True)))
+    middle, spread, (mean, deviation) = content["scaling"]
     scaling = Scaling(np.array(middle, dtype=np.float64), np.array(spread, dtype=np.float64), (mean, deviation))
     if scaling.middle.shape != (columns,) or scaling.spread.shape != (columns,):
-        raise ValueError(f"its scaling is not of {columns} columns")
-    (state,) = whole["nets"]
+        raise ValueError(f"its scaling does not match its {columns} columns")
+    (state,) = content["nets"]
     return Member(restart, scaling, _filled(Gated(columns, generator=torch.Generator()), state))
 
 
 def _filled(net: Any, state: Mapping[str, Any]) -> Any:
-    tensors = {name: torch.tensor(own, dtype=torch.float64) for name, own in state.items()}
-    if not all(own.isfinite().all() for own in tensors.values()):
+    tensors = {name: torch.tensor(weights, dtype=torch.float64) for name, weights in state.items()}
+    if not all(weights.isfinite().all() for weights in tensors.values()):
         raise ValueError("its weights must be finite")
     net.double().load_state_dict(tensors)
     return net

@@ -1,4 +1,4 @@
-"""The page of a learned rule says what was found and what speaks for it, and takes every name for text."""
+"""The page of a learned rule shows the rule and its evidence, and treats every name as text."""
 
 import json
 import re
@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier, NSRRegressor
-from nsr.learn.page import page as module
+from nsr.learn.fitting import verify
 from nsr.learn.page.borders import MOST_POINTS, Border, Points, borders
 from nsr.learn.page.charts import learned_charts
-from nsr.learn.page.page import write_page
+from nsr.learn.page.render import write_page
 from nsr.learn.page.trees import tree_of
-from nsr.learn.result import Learned, Verified, verify
+from nsr.learn.result import Learned, Verified
+from nsr.learn.search import share_of
 from nsr.program.expressions import And, Compare, Constant, Linear, Variable
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
@@ -69,8 +70,8 @@ def every() -> dict[str, Learned]:
 def page(folder: Path, learned: Learned) -> str:
     write_page(folder / "deep" / "page.html", learned)
     assert [path.name for path in (folder / "deep").iterdir()] == ["page.html"]
-    whole = (folder / "deep" / "page.html").read_text()
-    return re.sub(r"\s+", " ", whole.split("<script>const")[0] if "<script>const" in whole else whole)
+    text = (folder / "deep" / "page.html").read_text()
+    return re.sub(r"\s+", " ", text.split("<script>const")[0])
 
 
 @pytest.fixture(autouse=True)
@@ -79,7 +80,7 @@ def without_the_bundle(request, monkeypatch):
         monkeypatch.setattr("nsr.html.vl_convert.javascript_bundle", lambda *_: "")
 
 
-def test_names_are_text_wherever_they_stand(tmp_path, every):
+def test_names_are_text_everywhere(tmp_path, every):
     text = page(tmp_path, every["hostile"])
     for markup in ("<i>yes", "<b>x", "<u>", "<img", "alert(1)</script>", "<text>"):
         assert markup not in text
@@ -91,17 +92,17 @@ def test_names_are_text_wherever_they_stand(tmp_path, every):
         assert json.loads(chart)["layer"]
 
 
-def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, every):
+def test_the_page_shows_the_data_and_the_evidence(tmp_path, every):
     learned = every["noisy"]
     text = page(tmp_path, learned)
     assert '<code class="rule">yes if a &gt;= b + 4, else no</code>' in text
     for words in (
-        "<dd>1,005; 5 dropped because a value is missing</dd>",
+        "<dd>1,005; 5 dropped because of missing values</dd>",
         "a sample of 120 rows",
-        "right on 99.17 % of the rows, of which 120 are distinct",
-        "to the border of <code>a and b + 4</code>: 1 below, at it, 1 above",
-        "1 contradicts it",
-        "<code>true</code> stands for yes, <code>false</code> stands for no.",
+        "<dd>99.17 % on the rows learned from (120 distinct)</dd>",
+        "to the border between <code>a and b + 4</code>: 1 below, at it, 1 above",
+        "1 contradicts the rule",
+        "<code>true</code> means yes, <code>false</code> means no.",
         "return a &gt;= b + 4",
         "&#34;a&#34; &gt;= &#34;b&#34; + 4",
         "1 comparison<",
@@ -109,52 +110,52 @@ def test_the_page_says_what_was_seen_and_what_speaks_for_the_rule(tmp_path, ever
         assert words in text, words
     (row,) = re.findall(r'<tr><th scope="row">(9)</th>(.*?)</tr>', text)
     x = learned.x.loc[9]
-    assert row[1] == f"<td>{x.a}</td><td>{x.b}</td><td>{learned.y[9]}</td><td>{learned.verified.said[0]}</td>"
+    assert row[1] == f"<td>{x.a}</td><td>{x.b}</td><td>{learned.y[9]}</td><td>{learned.verified.predicted[0]}</td>"
 
 
 def test_of_many_rows_that_contradict_the_first_are_shown(tmp_path, every):
-    whole = every["noisy"]
-    many = whole.x[:25].assign(answer="no").set_axis(range(1_001, 1_026))
-    fields = {name: getattr(whole, name) for name in whole.__dataclass_fields__}
+    noisy = every["noisy"]
+    many = noisy.x[:25].assign(answer="no").set_axis(range(1_001, 1_026))
+    fields = {name: getattr(noisy, name) for name in noisy.__dataclass_fields__}
     text = page(tmp_path, Learned(**fields | {"verified": Verified(5_000, 57, many, ["yes"] * 25)}))
     assert "The first 20 of 57." in text
     shown = re.findall(r'<th scope="row">1,0(\d\d)</th>(.*?)</tr>', text)
     assert [int(row) for row, _ in shown] == list(range(1, 21))
-    assert shown[3][1] == f"<td>{whole.x.a.iloc[3]}</td><td>{whole.x.b.iloc[3]}</td><td>no</td><td>yes</td>"
+    assert shown[3][1] == f"<td>{noisy.x.a.iloc[3]}</td><td>{noisy.x.b.iloc[3]}</td><td>no</td><td>yes</td>"
 
 
-def test_without_a_rule_it_says_why_and_how_good_the_model_is(tmp_path, every):
+def test_without_a_rule_it_shows_why_and_how_good_the_model_is(tmp_path, every):
     learned = every["no rule"]
     text = page(tmp_path, learned)
     assert "No comparison of the columns tells the classes apart better than chance." in text
     score = learned.estimator.score(learned.x, learned.y)
-    assert f"right on {module.share_of(score)} of them" in text
+    assert f"its accuracy is {share_of(score)} on the 120 rows learned from" in text
     assert "The rule as code" not in text
     assert "the rule</th>" not in text
     text = page(tmp_path, every["no sum"])
-    assert "has an R² of" in text
+    assert "its R² is" in text
     learned.estimator.use = "program"
-    assert "and so it does not answer" in page(tmp_path, learned)
+    assert "Only a rule was allowed to predict" in page(tmp_path, learned)
     learned.estimator.use = "auto"
 
 
 def test_classes_beyond_two(tmp_path, every):
     text = page(tmp_path, every["three"])
-    assert "<code>0</code> stands for high, <code>1</code> stands for low, <code>2</code> stands for middle." in text
+    assert "<code>0</code> means high, <code>1</code> means low, <code>2</code> means middle." in text
     assert "3 classes: high, low, middle" in text
     text = page(tmp_path, every["labels"])
-    assert "It gives the class itself." in text
+    assert "The code returns the class itself." in text
     assert "3 classes: 10, 20, 30" in text
 
 
 def test_numbers(tmp_path, every):
     text = page(tmp_path, every["pieces"])
     assert '<code class="rule">where(a &gt; b, a + c, b - d)</code>' in text
-    assert "It gives the number itself." in text
-    assert "<td>0, on all rows</td>" in text
+    assert "The code returns the number itself." in text
+    assert "<td>0 (all rows)</td>" in text
     text = page(tmp_path, every["sum"])
     assert "<td>one sum</td>" in text
-    assert "never seen" not in text
+    assert "not covered" not in text
 
 
 @pytest.mark.parametrize(
@@ -176,9 +177,9 @@ def test_which_charts_are_drawn(every, name, charts):
 
 def test_a_chart_has_the_border_the_classes_and_the_rows_that_contradict(every):
     (_, title, chart), (_, _, near) = learned_charts(every["noisy"])
-    assert title == "answer by a and b. The line is a = b + 4. Rings mark 1 that contradicts the rule."
-    told = chart.to_dict()
-    points, rings, line = [told["datasets"][layer["data"]["name"]] for layer in told["layer"]]
+    assert title == "answer by a and b. The line is a = b + 4. Rings mark 1 row that contradicts the rule."
+    drawn = chart.to_dict()
+    points, rings, line = [drawn["datasets"][layer["data"]["name"]] for layer in drawn["layer"]]
     assert sum(point["rows"] for point in points) == 120
     assert [(ring["x"], ring["y"]) for ring in rings] == [tuple(every["noisy"].x.loc[9, ["b", "a"]])]
     assert [end["y"] - end["x"] for end in line] == pytest.approx([4, 4])
@@ -201,7 +202,7 @@ def test_borders_are_of_one_column_or_two():
     assert found[0].measured(pd.DataFrame({"a": [1, 2], "b": [5, 6]})).tolist() == [-4, -4]
 
 
-def test_points_are_some_rows_the_same_each_time():
+def test_points_are_a_sample_of_the_rows_the_same_each_time():
     x = pd.DataFrame({"t": np.arange(1_500.0), "u": np.arange(1_500.0) % 7})
     learned = learn(NSRClassifier(**QUICK), x, x.t > 700)
     points, again = Points.of(learned), Points.of(learned)
@@ -217,16 +218,16 @@ def test_a_tree_is_grown_on_the_same_rows(tmp_path, every):
     assert (tree.nodes, tree.depth, tree.held_out_rows) == (5, 2, 24)
     assert "class: middle" in tree.text
     numbers = tree_of(every["pieces"])
-    assert numbers.right < 0.5
-    assert numbers.distance > 1
+    assert numbers.accuracy < 0.5
+    assert numbers.mean_error > 1
     assert "truncated branch" in numbers.text
     x = table(["a", "b"]).astype(np.float64) * 1e40
     text = page(tmp_path, learn(NSRClassifier(**QUICK), x, x.a > x.b))
-    assert "None could be grown" in text
+    assert "No tree could be grown" in text
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
-def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, every):
+def test_a_browser_draws_everything_without_requests(tmp_path: Path, every):
     from playwright.sync_api import sync_playwright
 
     shown = {"hostile": 2, "noisy": 2, "long": 2, "no sum": 2}
@@ -238,13 +239,13 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, every):
         for (name, charts), (width, scheme) in zip(shown.items(), [(390, "light"), (390, "dark")] * 2, strict=True):
             file = tmp_path / f"{name}.html"
             write_page(file, every[name])
-            said: list[str] = []
-            asked: list[str] = []
+            logged: list[str] = []
+            requested: list[str] = []
             context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
             tab = context.new_page()
-            tab.on("console", lambda message, said=said: said.append(message.text))
-            tab.on("pageerror", lambda error, said=said: said.append(str(error)))
-            tab.on("request", lambda request, asked=asked: asked.append(request.url))
+            tab.on("console", lambda message, logged=logged: logged.append(message.text))
+            tab.on("pageerror", lambda error, logged=logged: logged.append(str(error)))
+            tab.on("request", lambda request, requested=requested: requested.append(request.url))
             tab.goto(file.as_uri())
             tab.wait_for_function("document.body.dataset.drawn", timeout=60_000)
             tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
@@ -252,8 +253,8 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, every):
             assert tab.evaluate("document.querySelectorAll('.chart svg').length") == charts, name
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
             assert tab.evaluate("document.querySelectorAll('b, i, u, img').length") == 0, name
-            assert said == [], name
-            assert [url for url in asked if not url.startswith(("file:", "data:"))] == [], name
-            assert len(asked) == 1 + sum(url.startswith("data:") for url in asked), name
+            assert logged == [], name
+            assert [url for url in requested if not url.startswith(("file:", "data:"))] == [], name
+            assert len(requested) == 1 + sum(url.startswith("data:") for url in requested), name
             context.close()
         browser.close()

@@ -1,11 +1,11 @@
-"""A column is of one type in all rows, and its numbers are exact."""
+"""A column has one type in all rows, and its numbers are exact."""
 
 import datetime
 
 import pytest
 
 from nsr.errors import InputError
-from nsr.learn.tables.cells import Column, typed
+from nsr.learn.tables.cells import Column, parse
 
 
 def column(*batches) -> Column:
@@ -34,7 +34,7 @@ def column(*batches) -> Column:
         ([["99999999999999999999", "0.5"]], "float64"),
     ],
 )
-def test_one_type_holds_all_batches(batches, dtype):
+def test_one_type_fits_all_batches(batches, dtype):
     made = column(*batches)
     assert made.dtype == dtype
     made.check()
@@ -45,37 +45,37 @@ def test_one_type_holds_all_batches(batches, dtype):
     [
         (
             [["1"] * 5, ["2", "3 kg", "4", "x"]],
-            "'3 kg' in row 8 of column 'a' is no number, in a column of numbers (2 such cells): "
-            "correct it, or empty the cell and use --drop-missing",
+            "'3 kg' is not a number (row 8, column 'a'; 2 such cells): "
+            "correct it, or clear the cell and use --drop-missing",
         ),
         (
             [["1.5", "inf"], ["-1e999"]],
-            "'inf' in row 3 of column 'a' is infinite or too large (2 such cells): "
-            "correct it, or empty the cell and use --drop-missing",
+            "'inf' is infinite or too large (row 3, column 'a'; 2 such cells): "
+            "correct it, or clear the cell and use --drop-missing",
         ),
         (
             [["1"], ["9223372036854775808"]],
-            "'9223372036854775808' in row 3 of column 'a' does not fit in 64 bits: "
+            "'9223372036854775808' does not fit in 64 bits (row 3, column 'a'): "
             "leave the column out, or divide it by a common factor",
         ),
-        ([["1", "7" * 5000]], f"'{'7' * 37}...' in row 3 of column 'a' is infinite or too large (1 such cell)"),
+        ([["1", "7" * 5000]], f"'{'7' * 37}...' is infinite or too large (row 3, column 'a'; 1 such cell)"),
     ],
 )
-def test_cells_that_are_no_exact_numbers_are_refused(batches, sentence):
-    with pytest.raises(InputError) as refusal:
+def test_cells_that_are_not_exact_numbers_are_errors(batches, sentence):
+    with pytest.raises(InputError) as error:
         column(*batches).check()
-    assert str(refusal.value).startswith(sentence)
+    assert str(error.value).startswith(sentence)
 
 
-def test_a_column_that_holds_no_numbers_says_why():
-    assert column([None], [None]).unfit == "empty"
-    assert column(["2024-01-02", None]).unfit == "text or dates, such as '2024-01-02' in row 2"
-    assert column(["1", None]).unfit is None
+def test_why_a_column_is_not_numeric():
+    assert column([None], [None]).not_numeric == "empty"
+    assert column(["2024-01-02", None]).not_numeric == "text or dates, such as '2024-01-02' in row 2"
+    assert column(["1", None]).not_numeric is None
 
 
 def test_numbers_are_exact():
     big = 2**53 + 1
-    assert typed([str(big), None, "true"], "int64").tolist()[::2] == [big, 1]
-    assert typed(["0.1", "1e-320"], "float64").tolist() == [0.1, 1e-320]
-    assert typed(["true", "FALSE"], "bool").tolist() == [True, False]
-    assert typed([datetime.date(2024, 1, 2), "x"], "str").tolist() == ["2024-01-02", "x"]
+    assert parse([str(big), None, "true"], "int64") == [big, None, 1]
+    assert parse(["0.1", "1e-320"], "float64") == [0.1, 1e-320]
+    assert parse(["true", None, "FALSE"], "bool") == [True, None, False]
+    assert parse([datetime.date(2024, 1, 2), None, "x"], "str") == ["2024-01-02", None, "x"]

@@ -1,4 +1,4 @@
-"""Files that cannot be read are refused in a sentence; the others are read as they stand."""
+"""A file that cannot be read is an error in one sentence; cells are kept as they are in the file."""
 
 import gzip
 
@@ -40,50 +40,63 @@ def test_the_same_table_in_many_forms(tmp_path, name, content):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("t.xlsx", b"PK", "t.xlsx is not a kind of table that can be read: save it as .csv, .tsv or .parquet"),
-        ("t.parquet.gz", b"x", "t.parquet.gz is not a kind of table that can be read: save it as"),
-        ("t.csv", b"", "t.csv is empty: the first row has to name the columns, and rows of numbers follow"),
-        ("t.csv", b"\n\n", "t.csv names no columns: the first row has to name them"),
-        ("t.csv", b"\xef\xbb\xbf", "t.csv names no columns"),
-        ("t.csv", b"a,b\n1,2\n3\n", "row 3 of PATH has 1 cell and the header has 2: give every row one cell for each"),
-        ("t.csv", b"a,b\n1,2,3\n", "row 2 of PATH has 3 cells and the header has 2"),
+        ("t.xlsx", b"PK", "t.xlsx has an unsupported file type: save the table as .csv, .tsv or .parquet"),
+        ("t.parquet.gz", b"x", "t.parquet.gz has an unsupported file type: save the table as"),
+        ("t.csv", b"", "t.csv is empty: expected a header row with the column names, followed by rows of numbers"),
+        ("t.csv", b"\n\n", "t.csv has no column names: the first row must be a header"),
+        ("t.csv", b"\xef\xbb\xbf", "t.csv has no column names"),
+        ("t.csv", b"a,b\n1,2\n3\n", "row 3 of PATH has 1 cell, but the header has 2: every row needs one cell per"),
+        ("t.csv", b"a,b\n1,2,3\n", "row 2 of PATH has 3 cells, but the header has 2"),
         ("t.csv", b"a,b\n\n1,2\n1,2,3\n", "row 4 of PATH has 3 cells"),
-        ("t.csv", b'a,b\n1,"2\n3,4\n', "cannot be read at line 3 or before (unexpected end of data): check the quotes"),
-        ("t.csv", b"a,b\n1,\xff\n", "t.csv is not UTF-8: save it as UTF-8, which Excel calls 'CSV UTF-8'"),
-        ("t.csv", "a,b\n1,2\n".encode("utf-16"), "is not UTF-8"),
-        ("t.csv", b"a,b,a\n1,2,3\n", "t.csv has 2 columns named 'a': give each column a name of its own"),
+        (
+            "t.csv",
+            b'a,b\n1,"2\n3,4\n',
+            "cannot be parsed at or before line 3 (unexpected end of data): check the quotes",
+        ),
+        ("t.csv", b"a,b\n1,\xff\n", "t.csv is not encoded in UTF-8: save it as UTF-8 ('CSV UTF-8' in Excel)"),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16"), "is not encoded in UTF-8"),
+        ("t.csv", b"a,b,a\n1,2,3\n", "t.csv has 2 columns named 'a': column names must be unique"),
         (
             "t.csv",
             b"a;b\n1,5;2\n",
-            "t.csv separates its columns by semicolons, and its name promises commas: save it with commas and decimal",
+            "t.csv separates its columns with semicolons, but its file extension stands for commas: "
+            "save it with commas and decimal points",
         ),
-        ("t.tsv", GOOD, "t.tsv separates its columns by commas, and its name promises tabs: save it with tabs"),
-        ("t.csv.gz", GOOD, "t.csv.gz cannot be unpacked, it is cut off or no gzip"),
-        ("t.csv.gz", gzip.compress(GOOD * 99, mtime=0)[:-12], "t.csv.gz cannot be unpacked, it is cut off or no gzip"),
-        ("t.parquet", b"PAR1", "t.parquet is cut off or not Parquet: write it again"),
+        (
+            "t.tsv",
+            GOOD,
+            "t.tsv separates its columns with commas, but its file extension stands for tabs: save it with tabs",
+        ),
+        ("t.csv.gz", GOOD, "t.csv.gz cannot be decompressed: it is truncated or not a gzip file"),
+        (
+            "t.csv.gz",
+            gzip.compress(GOOD * 99, mtime=0)[:-12],
+            "t.csv.gz cannot be decompressed: it is truncated or not a gzip file",
+        ),
+        ("t.parquet", b"PAR1", "t.parquet is truncated or not a Parquet file: write it again"),
     ],
 )
-def test_a_bad_file_is_refused(tmp_path, name, content, sentence):
+def test_a_bad_file_is_an_error(tmp_path, name, content, sentence):
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         list(batches(path))
-    assert sentence.replace("PATH", str(path)) in str(refusal.value)
-    assert "\n" not in str(refusal.value)
+    assert sentence.replace("PATH", str(path)) in str(error.value)
+    assert "\n" not in str(error.value)
 
 
-def test_no_file_and_a_folder_are_refused(tmp_path):
-    with pytest.raises(InputError, match="there is no file .*t.csv: check the name and the folder"):
+def test_no_file_and_a_folder_are_errors(tmp_path):
+    with pytest.raises(InputError, match="t.csv does not exist: check the file name and the folder"):
         list(batches(tmp_path / "t.csv"))
-    with pytest.raises(InputError, match="is a folder: name a file in it"):
+    with pytest.raises(InputError, match="is a folder: give the path of a file"):
         list(batches(tmp_path))
 
 
-def test_parquet_that_is_cut_off_or_repeats_a_name_is_refused(tmp_path):
+def test_parquet_that_is_truncated_or_repeats_a_name_is_an_error(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": [1, 2], "b": [3, 4]}), path)
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(InputError, match="t.parquet is cut off or not Parquet: write it again"):
+    with pytest.raises(InputError, match="t.parquet is truncated or not a Parquet file: write it again"):
         list(batches(path))
     pq.write_table(pa.table([[1], [2]], names=["a", "a"]), path)
     with pytest.raises(InputError, match="has 2 columns named 'a'"):
@@ -138,7 +151,7 @@ def test_a_file_without_rows_is_a_batch_without_rows(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_batches_join_to_the_whole(tmp_path, monkeypatch, suffix):
+def test_batches_add_up_to_the_file(tmp_path, monkeypatch, suffix):
     path = tmp_path / f"t.{suffix}"
     if suffix == "csv":
         path.write_text("a,b\n" + "".join(f"{n},{-n}\n" for n in range(10)))

@@ -1,4 +1,4 @@
-"""What a rule can be learned from, what is left out, and what is refused."""
+"""What a rule can be learned from, what is left out, and what is an error."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,7 +32,7 @@ def test_a_target_has_the_type_of_its_cells(tmp_path, cells, labels):
     assert (found, list(map(type, found))) == (labels, list(map(type, labels)))
 
 
-def test_columns_that_tell_nothing_are_left_out_with_the_reason(tmp_path):
+def test_uninformative_columns_are_left_out_with_the_reason(tmp_path):
     text = ",a,k,twin,word,day,none,y\n0,1,5,1,red,2024-01-02,,0\n1,2,5,2,blue,2024-01-03,,1\n"
     ready = prepare(table(tmp_path, text), "y")
     assert list(ready.features) == ["a"]
@@ -42,22 +42,22 @@ def test_columns_that_tell_nothing_are_left_out_with_the_reason(tmp_path):
         "day": "text or dates, such as '2024-01-02' in row 2",
         "none": "empty",
         "k": "constant",
-        "twin": "the same as 'a'",
+        "twin": "identical to 'a'",
     }
 
 
 def test_rows_with_missing_values_are_dropped_on_request(tmp_path):
-    some = table(tmp_path, "a,b,k,y\n9007199254740993,1,5,0\n2,NA,,1\n3,4,5,\n5,6,5,1\n")
-    with pytest.raises(InputError) as refusal:
-        prepare(some, "y")
-    assert str(refusal.value) == (
-        f"{some.path} has missing values (1 in 'b', 1 in 'y'; it has 4 rows): "
-        "fill them in, or use --drop-missing to leave those rows out"
+    made = table(tmp_path, "a,b,k,y\n9007199254740993,1,5,0\n2,NA,,1\n3,4,5,\n5,6,5,1\n")
+    with pytest.raises(InputError) as error:
+        prepare(made, "y")
+    assert str(error.value) == (
+        f"{made.path} has missing values (1 in 'b', 1 in 'y'; 4 rows in total): "
+        "fill them in, or use --drop-missing to skip those rows"
     )
-    ready = prepare(some, "y", drop_missing=True)
+    ready = prepare(made, "y", drop_missing=True)
     assert ready.features.to_dict("list") == {"a": [2**53 + 1, 5], "b": [1, 6]}
     assert (ready.features.index.tolist(), ready.target.tolist(), ready.dropped) == ([2, 5], [0, 1], 2)
-    assert list(prepare(some, "y", drop_missing=True, only=["a"]).features) == ["a"]
+    assert list(prepare(made, "y", drop_missing=True, only=["a"]).features) == ["a"]
 
 
 def test_a_column_that_dropping_makes_constant_is_left_out(tmp_path):
@@ -65,7 +65,7 @@ def test_a_column_that_dropping_makes_constant_is_left_out(tmp_path):
     assert (list(ready.features), ready.left_out) == (["a"], (("b", "constant"),))
 
 
-def test_dropped_rows_are_counted_in_the_whole_file(tmp_path, monkeypatch):
+def test_dropped_rows_are_counted_in_the_complete_file(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "CELLS", 40)
     text = "a,b,y\n" + "".join(f"{n},{'' if n % 4 == 0 else n % 3},{n % 2}\n" for n in range(100))
     ready = prepare(table(tmp_path, text, rows=20), "y", drop_missing=True)
@@ -73,56 +73,56 @@ def test_dropped_rows_are_counted_in_the_whole_file(tmp_path, monkeypatch):
     assert 0 < len(ready.features) <= 20
 
 
-def test_a_sample_says_that_it_is_one(tmp_path):
+def test_messages_about_a_sample_say_so(tmp_path):
     text = "a,b,y\n" + "".join(f"{n},{int(n == 0)},{n % 2}\n" for n in range(100))
-    assert prepare(table(tmp_path, text, rows=20), "y").left_out == (("b", "constant in the rows sampled"),)
-    with pytest.raises(InputError, match="the target 'b' is 0 in all 20 rows sampled: there is nothing to tell apart"):
+    assert prepare(table(tmp_path, text, rows=20), "y").left_out == (("b", "constant in the sample"),)
+    with pytest.raises(InputError, match="the target 'b' is constant: it is 0 in all 20 sampled rows$"):
         prepare(table(tmp_path, text, rows=20), "b")
 
 
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("a,y\n1,2\n", {}, "has one row: a rule needs at least two, with different values of 'y'"),
-        ("a,y\n1,2\n2,2\n", {}, "the target 'y' is 2 in all 2 rows: there is nothing to tell apart"),
+        ("a,y\n1,2\n", {}, "has only one row: a rule needs at least two, with different values of 'y'"),
+        ("a,y\n1,2\n2,2\n", {}, "the target 'y' is constant: it is 2 in all 2 rows"),
         ("a,y\n1,\n2,\n", {}, "is empty: fill it in, or choose another column"),
         ("a,Y\n1,1\n2,2\n", {}, "has no column 'y'; did you mean 'Y'?"),
-        ("a,y\n1,1\n2,2\n", {"only": ["y"]}, "'y' is the target and cannot be a column to learn from: leave it out"),
+        ("a,y\n1,1\n2,2\n", {"only": ["y"]}, "'y' is the target: remove it from the columns to learn from"),
         ("a,y\n1,1\n2,2\n", {"only": ["aa"]}, "has no column 'aa'; did you mean 'a'?"),
-        ("y\n1\n2\n", {}, "no column of numbers is left to learn 'y' from: there is no other column"),
+        ("y\n1\n2\n", {}, "no numeric column is left to learn 'y' from: there is no other column"),
         (
             "a,b,y\n1,x,1\n1,z,2\n",
             {},
-            "no column of numbers is left to learn 'y' from: 'b' (text or dates, such as 'x' in row 2), 'a' (constant)",
+            "no numeric column is left to learn 'y' from: 'b' (text or dates, such as 'x' in row 2), 'a' (constant)",
         ),
         (
             "a,y\n1,1\n2,1\n,2\n",
             {"drop_missing": True},
-            "the target 'y' is 1 in all 2 rows without the 1 in which a value is missing: there is nothing to tell",
+            "the target 'y' is constant: it is 1 in all 2 rows left after dropping 1 row with missing values",
         ),
         (
             "a,b,y\n1,,1\n2,,1\n,3,2\n,4,2\n",
             {"drop_missing": True},
-            "has no row without the 4 in which a value is missing: a rule needs two or more",
+            "has no row left after dropping 4 rows with missing values: a rule needs at least two",
         ),
-        ("a,y\n1,1\n2,2\nx,3\n", {}, "'x' in row 4 of column 'a' is no number, in a column of numbers (1 such cell)"),
-        ("a,y\n1,1\n2,inf\n3,3\n", {}, "'inf' in row 3 of column 'y' is infinite or too large (1 such cell)"),
+        ("a,y\n1,1\n2,2\nx,3\n", {}, "'x' is not a number (row 4, column 'a'; 1 such cell)"),
+        ("a,y\n1,1\n2,inf\n3,3\n", {}, "'inf' is infinite or too large (row 3, column 'y'; 1 such cell)"),
     ],
 )
-def test_what_cannot_be_learned_is_refused(tmp_path, text, options, sentence):
-    with pytest.raises(InputError) as refusal:
+def test_what_cannot_be_learned_is_an_error(tmp_path, text, options, sentence):
+    with pytest.raises(InputError) as error:
         prepare(table(tmp_path, text), "y", **options)
-    assert sentence in str(refusal.value)
+    assert sentence in str(error.value)
 
 
 def test_a_bad_column_that_is_not_used_does_not_matter(tmp_path):
-    some = table(tmp_path, "a,id,y\n1,99999999999999999999,0\n2,99999999999999999998,1\n")
-    assert list(prepare(some, "y", only=["a"]).features) == ["a"]
-    with pytest.raises(InputError, match="in row 2 of column 'id' does not fit in 64 bits"):
-        prepare(some, "y")
+    made = table(tmp_path, "a,id,y\n1,99999999999999999999,0\n2,99999999999999999998,1\n")
+    assert list(prepare(made, "y", only=["a"]).features) == ["a"]
+    with pytest.raises(InputError, match=r"does not fit in 64 bits \(row 2, column 'id'\)"):
+        prepare(made, "y")
 
 
-def test_parquet_is_prepared_alike(tmp_path):
+def test_parquet_is_prepared_like_csv(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": [2**53 + 1, None, 4], "b": [True, False, False], "y": ["x", "y", "y"]}), path)
     ready = prepare(read(path), "y", drop_missing=True)

@@ -1,3 +1,3 @@
 """The page of a learned rule."""
 
-from nsr.learn.page.page import write_page as write_page
+from nsr.learn.page.render import write_page as write_page

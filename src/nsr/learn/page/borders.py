@@ -1,4 +1,4 @@
-"""Where the comparisons of a rule change, and which columns tell most: what is worth a picture."""
+"""Where the comparisons of a rule change, and which columns are most informative: what is worth drawing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,16 +11,17 @@ import pandas as pd
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from nsr.learn import NSRClassifier
-from nsr.learn.result import Learned, contradicted
+from nsr.learn.fitting import predict_and_compare
+from nsr.learn.result import Learned
 from nsr.program.expressions import Compare, Expression, Linear, Variable, Where, total
 from nsr.program.program import Program
 
 MOST_POINTS = 1_000
-"""Of more rows some are drawn; they are the same each time."""
+"""The most rows that are drawn. Of more rows, a sample is drawn, the same each time."""
 
 
 def classes_of(learned: Learned) -> tuple[Any, ...] | None:
-    """The classes that were learned; None where the target is a number."""
+    """The classes that were learned; None if the target is a number."""
     estimator = learned.estimator
     return tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
 
@@ -72,17 +73,18 @@ def borders(expression: Expression) -> list[Border]:
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows to draw: their columns as floats, their targets, and what a colour stands for."""
+    """Rows to draw: their columns as floats, their targets, and the groups that colours show."""
 
     x: pd.DataFrame
     y: np.ndarray
     groups: tuple[str, ...]
-    """The names of the classes, or of the sums that a rule chooses from; none where a colour stands for the target."""
+    """The classes, or the sums that a rule chooses from; empty if the colour shows the target itself."""
     group: np.ndarray
-    """The position of each row's group, or whether its target is above the middle."""
+    """The position of each row's group, or whether its target is above the median."""
     wrong: np.ndarray
-    """Which rows contradict the rule; none where there is none."""
-    said: np.ndarray | None
+    """Which rows contradict the rule; none if there is no rule."""
+    predicted: np.ndarray | None
+    """What the rule gives for each row; None if there is no rule."""
 
     @classmethod
     def of(cls, learned: Learned) -> "Points":
@@ -91,9 +93,9 @@ class Points:
         x, y = learned.x.iloc[rows], np.asarray(learned.y)[rows]
         x = x.set_axis([str(name) for name in x.columns], axis=1)
         classes, program = classes_of(learned), learned.estimator.program_
-        said, wrong = None, np.zeros(len(y), dtype=bool)
+        predicted, wrong = None, np.zeros(len(y), dtype=bool)
         if program is not None:
-            said, wrong = contradicted(learned.estimator, x.assign(**{learned.target: y}), learned.target)
+            predicted, wrong = predict_and_compare(learned.estimator, x.assign(**{learned.target: y}), learned.target)
         groups: tuple[str, ...] = ()
         if classes is not None:
             groups, group = tuple(map(str, classes)), np.searchsorted(np.array(classes), y)
@@ -104,30 +106,30 @@ class Points:
                 leaves = list(_branches(program.expression, x))
                 groups = tuple(str(leaf) for leaf, _ in leaves)
                 group = np.select([applies for _, applies in leaves], list(range(len(leaves))))
-        return cls(x.astype(np.float64), y, groups, group, wrong, said)
+        return cls(x.astype(np.float64), y, groups, group, wrong, predicted)
 
     @cached_property
     def ranked(self) -> list[str]:
-        """The columns, those first that have most mutual information with the target."""
+        """The columns by their mutual information with the target, highest first."""
         numbers = self.x.to_numpy()
         if self.groups:
-            told = mutual_info_classif(numbers, self.group, random_state=0)
+            information = mutual_info_classif(numbers, self.group, random_state=0)
         else:
-            told = mutual_info_regression(numbers, self.y, random_state=0)
-        return [self.x.columns[at] for at in np.argsort(-told, kind="stable")]
+            information = mutual_info_regression(numbers, self.y, random_state=0)
+        return [self.x.columns[at] for at in np.argsort(-information, kind="stable")]
 
-    def told_by(self, border: Border) -> float:
-        """Nats that the side of a border, or being on it, tells of a row's group."""
+    def information(self, border: Border) -> float:
+        """Mutual information, in nats, between a row's side of a border (below, at, above) and its group."""
         sides = np.sign(border.measured(self.x) - float(border.at)).astype(np.int64) + 1
         cells = np.bincount(sides * (self.group.max() + 1) + self.group, minlength=3 * (self.group.max() + 1))
         joint = cells.reshape(3, -1) / len(sides)
-        apart = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
-        there = joint > 0
-        return float((joint[there] * np.log(joint[there] / apart[there])).sum())
+        independent = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
+        occurs = joint > 0
+        return float((joint[occurs] * np.log(joint[occurs] / independent[occurs])).sum())
 
 
 def _branches(expression: Expression, x: Any) -> Iterator[tuple[Expression, np.ndarray]]:
-    """What is chosen from, equal ones once, each with the rows for which it is."""
+    """The distinct branches of a choice, each with the rows that take it."""
     found: dict[Expression, np.ndarray] = {}
 
     def visit(node: Expression, rows: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""Charts of what was learned from a table: the rows, and where the rule's comparisons change."""
+"""Charts of a learned rule: the rows, and where the comparisons of the rule change."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,28 +10,29 @@ import pandas as pd
 from nsr.html import HEIGHT, Charts
 from nsr.learn.page.borders import Border, Points, borders
 from nsr.learn.result import Learned
+from nsr.learn.tables import plural
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 BINS = 30
 FEW = 40
-"""Numbers that take no more values than this are counted value by value."""
-ACROSS = 42
-"""How many letters of a legend stand in one line on a phone."""
+"""Numbers with at most this many distinct values are counted value by value."""
+LEGEND_WIDTH = 42
+"""How many characters of a legend fit in one line on a phone."""
 
 
 def learned_charts(learned: Learned) -> Charts:
-    """Two pictures: the rows and the borders in the columns that tell most, and what is near the first border."""
+    """At most two charts: the rows and the borders in the most informative columns, and the rows near a border."""
     points = Points.of(learned)
     program = learned.estimator.program_
     found = [] if program is None else borders(program.expression)
-    found.sort(key=points.told_by, reverse=True)
-    some = f" {len(points.y):,} of the {len(learned.x):,} rows." if len(points.y) < len(learned.x) else ""
-    charts = _with(points, found, learned.target) if found else _without(points, learned.target)
+    found.sort(key=points.information, reverse=True)
+    sampled = f" {len(points.y):,} of the {len(learned.x):,} rows." if len(points.y) < len(learned.x) else ""
+    charts = _with_borders(points, found, learned.target) if found else _without_borders(points, learned.target)
     for name, title, chart in charts:
-        yield name, title + some, chart.properties(width="container", height=HEIGHT + 40)
+        yield name, title + sampled, chart.properties(width="container", height=HEIGHT + 40)
 
 
-def _with(points: Points, found: Sequence[Border], target: str) -> Charts:
+def _with_borders(points: Points, found: Sequence[Border], target: str) -> Charts:
     drawn: set[Border] = set()
     views: list[tuple[str, str]] = []
     for border in found:
@@ -41,41 +42,41 @@ def _with(points: Points, found: Sequence[Border], target: str) -> Charts:
             drawn |= {each for each in found if each.columns <= set(view)}
     for number, view in enumerate(views, 1):
         lines = [border for border in found if border.columns <= set(view)]
-        told = f"The line is {lines[0]}." if len(lines) == 1 else "The lines are where its comparisons change."
-        title = f"{target} by {_short(view[1])} and {_short(view[0])}. {told}{_ringed(points)}"
+        meaning = f"The line is {lines[0]}." if len(lines) == 1 else "The lines are where the comparisons change."
+        title = f"{target} by {_short(view[1])} and {_short(view[0])}. {meaning}{_ringed(points)}"
         yield f"learned-{number}", title, _scatter(points, view, lines, target)
     if len(views) < 2 and points.groups:
         measured, at = found[0].measured(points.x), float(found[0].at)
         reach = float(np.quantile(np.abs(measured - at), 0.5)) or float(np.abs(measured - at).max())
-        title = f"The half of the rows that is nearest to {found[0]}, the line."
+        title = f"The half of the rows closest to {found[0]} (the line)."
         near = np.abs(measured - at) <= reach
         yield "learned-near", title, _counted(points, measured, near, str(found[0].measure), at)
 
 
-def _without(points: Points, target: str) -> Charts:
-    """The columns that tell most; for a number also the target itself, and what the rule says of it."""
+def _without_borders(points: Points, target: str) -> Charts:
+    """The most informative columns, or, with a rule for a number, its predictions against the target."""
     first, *others = points.ranked
-    if points.said is not None:
-        title = f"{target}, and what the rule says: the same on the line.{_ringed(points)}"
+    if points.predicted is not None:
+        title = f"{target} against the prediction of the rule; on the line, they are equal.{_ringed(points)}"
         yield (
             "learned-1",
             title,
-            _against(points, points.said.astype(np.float64), "what the rule says", target, diagonal=True),
+            _against(points, points.predicted.astype(np.float64), "prediction of the rule", target, diagonal=True),
         )
     elif others:
-        title = f"{target} by the two columns that tell most of it, one by one."
+        title = f"{target} by the two columns that are most informative by themselves."
         yield "learned-1", title, _scatter(points, (others[0], first), [], target)
     if points.groups:
         everywhere = np.ones(len(points.y), dtype=bool)
-        title = f"{target} by {_short(first)}, the column that tells most of it."
+        title = f"{target} by {_short(first)}, the most informative column."
         yield "learned-2", title, _counted(points, points.x[first].to_numpy(), everywhere, first, None)
     else:
-        title = f"{target} by {_short(first)}, the column that tells most of it."
+        title = f"{target} by {_short(first)}, the most informative column."
         yield "learned-2", title, _against(points, points.x[first].to_numpy(), first, target)
 
 
 def _view(points: Points, border: Border, found: Sequence[Border]) -> tuple[str, str] | None:
-    """The columns, across and up, that show a border; a column alone stands beside the next that tells most."""
+    """The columns on the x and y axes that show a border; one column is paired with the most informative other one."""
     first, *others = [name for name, _ in border.weights]
     if others:
         return others[0], first
@@ -97,7 +98,7 @@ def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Border], tar
     layers = _marks(points, across, up, (x, y), (view[0], view[1], target))
     if lines:
         labels = [str(line) for line in lines]
-        told = [
+        ends_of_lines = [
             {"x": end[0], "y": end[1], "line": label}
             for line, label in zip(lines, labels, strict=True)
             for end in _ends(line, view, ends)
@@ -105,7 +106,7 @@ def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Border], tar
         legend = _legend(labels, 500) if len(lines) > 1 else None
         dashes = alt.Scale(domain=labels, range=[[1, 0], [6, 4], [2, 3], [10, 3, 2, 3]][: len(labels)])
         layers.append(
-            alt.Chart(pd.DataFrame(told))
+            alt.Chart(pd.DataFrame(ends_of_lines))
             .mark_line(style="border", clip=True, strokeWidth=1.5, aria=False)
             .encode(x, y, strokeDash=alt.StrokeDash("line:N", scale=dashes, title=None, legend=legend))
         )
@@ -113,7 +114,7 @@ def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Border], tar
 
 
 def _against(points: Points, across: np.ndarray, name: str, target: str, diagonal: bool = False) -> Any:
-    """The target, a number, against something."""
+    """The target, a number, against other numbers."""
     ends = [_domain(values) for values in (across, points.y)]
     if diagonal:
         ends = [[min(low for low, _ in ends), max(high for _, high in ends)]] * 2
@@ -131,12 +132,12 @@ def _against(points: Points, across: np.ndarray, name: str, target: str, diagona
 def _marks(
     points: Points, across: np.ndarray, up: np.ndarray, axes: tuple[Any, Any], names: tuple[str, str, str | None]
 ) -> list[Any]:
-    """The rows as points, equal ones as a larger one, and rings around those that contradict the rule."""
-    told = pd.DataFrame({"x": across, "y": up, "wrong": points.wrong})
+    """The rows as points, larger where several coincide, and rings around those that contradict the rule."""
+    data = pd.DataFrame({"x": across, "y": up, "wrong": points.wrong})
     tooltip = [alt.Tooltip("x:Q", title=_key(names[0])), alt.Tooltip("y:Q", title=_key(names[1]))]
     more: dict[str, Any] = {}
     if points.groups:
-        told["group"] = [points.groups[at] for at in points.group]
+        data["group"] = [points.groups[at] for at in points.group]
         legend, domain = _legend(points.groups), list(points.groups)
         more["color"] = alt.Color(
             "group:N", scale=alt.Scale(domain=domain, scheme="tableau10"), title=None, legend=legend
@@ -146,40 +147,30 @@ def _marks(
             more["shape"] = alt.Shape("group:N", scale=shapes, title=None, legend=legend)
         tooltip.append(alt.Tooltip("group:N", title=_key(names[2] or "sum")))
     elif names[2] is not None:
-        told["group"] = points.y
+        data["group"] = points.y
         colours = alt.Scale(scheme="viridis")
         bar = alt.Legend(orient="bottom", direction="horizontal", gradientLength=200, titleLimit=260, tickCount=4)
         more["color"] = alt.Color("group:Q", scale=colours, title=_short(names[2]), legend=bar)
         tooltip.append(alt.Tooltip("group:Q", title=_key(names[2])))
-    fields = list(told.columns)
-    told = told.groupby(fields, sort=False).size().rename("rows").reset_index()
-    told = told.sort_values("rows", ascending=False, kind="stable")
-    if told["rows"].max() > 1:
-        most = max(10, int(told["rows"].max()))
+    fields = list(data.columns)
+    data = data.groupby(fields, sort=False).size().rename("rows").reset_index()
+    data = data.sort_values("rows", ascending=False, kind="stable")
+    if data["rows"].max() > 1:
+        most = max(10, int(data["rows"].max()))
         more["size"] = alt.Size("rows:Q", scale=alt.Scale(domain=[1, most], range=[36, 300]), legend=None)
         tooltip.append(alt.Tooltip("rows:Q"))
-    chart = alt.Chart(told)
+    chart = alt.Chart(data)
     layers = [chart.mark_point(filled=True, opacity=0.85, size=36, aria=False).encode(*axes, tooltip=tooltip, **more)]
     if points.wrong.any():
-        rings = alt.Chart(told[told["wrong"]][["x", "y"]].drop_duplicates())
+        rings = alt.Chart(data[data["wrong"]][["x", "y"]].drop_duplicates())
         layers.append(rings.mark_point(style="wrong", size=150, strokeWidth=1.5, opacity=1, aria=False).encode(*axes))
     return layers
 
 
 def _counted(points: Points, values: np.ndarray, shown: np.ndarray, title: str, at: float | None) -> Any:
-    """How many rows of each group there are, bar by bar; a value where a comparison changes parts the bars."""
+    """Stacked bars of how many rows each group has; no bar extends across ``at``, where a comparison changes."""
     values, group = values[shown], points.group[shown]
-    distinct = np.unique(values)
-    if len(distinct) <= FEW:
-        wide = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
-        edges = np.stack([distinct - 0.45 * wide, distinct + 0.45 * wide], 1)
-        place = np.searchsorted(distinct, values)
-    else:
-        reach = 0.0 if at is None else float(np.abs(values - at).max())
-        low, high = (values.min(), values.max()) if at is None else (at - reach, at + reach)
-        cuts = np.linspace(low, high, BINS + 1)  # an even number: one of them is where the comparison changes
-        edges = np.stack([cuts[:-1], cuts[1:]], 1)
-        place = np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, BINS - 1)
+    edges, place = _bins(values, at)
     counts = np.zeros((len(edges), len(points.groups)), dtype=np.int64)
     np.add.at(counts, (place, group), 1)
     tops = counts.cumsum(1)
@@ -211,8 +202,21 @@ def _counted(points: Points, values: np.ndarray, shown: np.ndarray, title: str, 
     return chart + line.mark_line(style="border", strokeWidth=2, aria=False).encode(x, alt.Y("bottom:Q", title="rows"))
 
 
+def _bins(values: np.ndarray, at: float | None) -> tuple[np.ndarray, np.ndarray]:
+    """(bins, 2): the edges of the bins, one for each distinct value if there are few; and the bin of each value."""
+    distinct = np.unique(values)
+    if len(distinct) <= FEW:
+        width = float(np.diff(distinct).min()) if len(distinct) > 1 else 1.0
+        edges = np.stack([distinct - 0.45 * width, distinct + 0.45 * width], 1)
+        return edges, np.searchsorted(distinct, values)
+    reach = 0.0 if at is None else float(np.abs(values - at).max())
+    low, high = (values.min(), values.max()) if at is None else (at - reach, at + reach)
+    cuts = np.linspace(low, high, BINS + 1)  # BINS is even: the middle cut is where the comparison changes
+    return np.stack([cuts[:-1], cuts[1:]], 1), np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, BINS - 1)
+
+
 def _ends(line: Border, view: tuple[str, str], ends: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
-    """Where a border enters and leaves a picture, or a little outside."""
+    """Where a border enters and leaves a chart, or points just outside."""
     weights, at = {name: float(weight) for name, weight in line.weights}, float(line.at)
     if line.columns == {view[0]}:
         return [(at, ends[1][0]), (at, ends[1][1])]
@@ -222,7 +226,7 @@ def _ends(line: Border, view: tuple[str, str], ends: Sequence[Sequence[float]]) 
 
 
 def _domain(values: np.ndarray, more: Sequence[float] = ()) -> list[float]:
-    """From the least to the greatest, and a little beyond."""
+    """From the least to the greatest value, with a margin."""
     low, high = min([float(values.min()), *more]), max([float(values.max()), *more])
     beyond = 0.04 * (high - low) or 0.5
     return [low - beyond, high + beyond]
@@ -233,14 +237,14 @@ def _axis(**options: Any) -> alt.Axis:
 
 
 def _legend(labels: Sequence[str], size: int = 60) -> alt.Legend:
-    """At the bottom, in as many columns as a phone has room for."""
-    columns = max(1, min(4, ACROSS // (max(map(len, labels)) + 3)))
+    """At the bottom, in as many columns as fit on a phone."""
+    columns = max(1, min(4, LEGEND_WIDTH // (max(map(len, labels)) + 3)))
     return alt.Legend(orient="bottom", columns=columns, labelLimit=280, symbolOpacity=1, symbolSize=size)
 
 
 def _ringed(points: Points) -> str:
     count = int(points.wrong.sum())
-    return f" Rings mark {count:,} that contradict{'s' * (count == 1)} the rule." if count else ""
+    return f" Rings mark {plural(count, 'row')} that contradict{'s' * (count == 1)} the rule." if count else ""
 
 
 def _short(name: str) -> str:
@@ -250,6 +254,6 @@ def _short(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as the key of a tooltip, which Vega writes into an expression and takes image and title for more."""
+    """A name as the key of a tooltip. Vega puts it into an expression and gives ``image`` and ``title`` a meaning."""
     line = _short(name).replace("\\", "\\\\")
     return f"{line} " if line in ("image", "title") else line

@@ -1,5 +1,6 @@
-"""Tables of a user, read and checked, so that a rule can be learned from some rows and verified on all of them."""
+"""Reading tables: a sample to learn a rule from, and all rows to verify it on."""
 
+from nsr.learn.tables.cells import plural as plural
 from nsr.learn.tables.prepare import Prepared as Prepared
 from nsr.learn.tables.prepare import prepare as prepare
 from nsr.learn.tables.table import SAMPLE as SAMPLE

@@ -1,4 +1,4 @@
-"""Tables on disk as batches of cells, in bounded memory: CSV and TSV, also gzipped, and Parquet."""
+"""Files of tables as batches of cells, in bounded memory: CSV and TSV, also gzipped, and Parquet."""
 
 import csv
 import gzip
@@ -12,52 +12,52 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from nsr.errors import InputError, needs_extra
+from nsr.learn.tables.cells import plural
 
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
-NAMED = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 CELLS = 50_000
-"""How many cells a batch has, about."""
-MISSING = frozenset(
+"""About how many cells a batch has."""
+MISSING_MARKERS = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "null", "None"]
 )
 UNNAMED = "unnamed column "
-"""What a column without a name is called, before its place."""
+"""Prefix of the name given to a column without one; its position follows."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a file: their numbers, and their cells by column. A missing cell is None."""
+    """Rows of a file: their row numbers, and their cells by column. A missing cell is None."""
 
     rows: Sequence[int]
     cells: dict[str, list[Any]]
     done: float = 1.0
-    """Which share of the file is read with this."""
+    """Fraction of the file read, including this batch."""
 
 
 def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-    """The rows of a file in order, of all columns or of some; what is wrong with the file is an InputError.
+    """The rows of a file in order, with all columns or only those given; raises an InputError if it cannot be read.
 
-    There is at least one batch: one without rows where the file has none.
-    A row's number is the one that a spreadsheet shows, where the header is row 1. Parquet has no header: its first
-    row is row 1.
+    A file without rows is one batch without rows. Rows are numbered as in a spreadsheet: the header is row 1. Parquet
+    has no header, so its first row is row 1.
     """
     if path.is_dir():
-        raise InputError(f"{path} is a folder: name a file in it")
+        raise InputError(f"{path} is a folder: give the path of a file")
     if not path.exists():
-        raise InputError(f"there is no file {path}: check the name and the folder")
+        raise InputError(f"{path} does not exist: check the file name and the folder")
     name = path.name.lower()
     suffix = Path(name.removesuffix(".gz")).suffix
     if suffix not in SEPARATORS and not name.endswith(".parquet"):
-        raise InputError(f"{path} is not a kind of table that can be read: save it as .csv, .tsv or .parquet")
+        raise InputError(f"{path} has an unsupported file type: save the table as .csv, .tsv or .parquet")
     if path.is_file() and path.stat().st_size == 0:
-        raise InputError(f"{path} is empty: the first row has to name the columns, and rows of numbers follow")
+        raise InputError(f"{path} is empty: expected a header row with the column names, followed by rows of numbers")
     try:
-        parts = _separated(path, SEPARATORS[suffix], columns) if suffix in SEPARATORS else _parquet(path, columns)
-        yield from parts
+        rows = _separated(path, SEPARATORS[suffix], columns) if suffix in SEPARATORS else _parquet(path, columns)
+        yield from rows
     except UnicodeDecodeError:
-        raise InputError(f"{path} is not UTF-8: save it as UTF-8, which Excel calls 'CSV UTF-8'") from None
+        raise InputError(f"{path} is not encoded in UTF-8: save it as UTF-8 ('CSV UTF-8' in Excel)") from None
     except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise InputError(f"{path} cannot be unpacked, it is cut off or no gzip: {problem}") from None
+        raise InputError(f"{path} cannot be decompressed: it is truncated or not a gzip file ({problem})") from None
     except OSError as problem:
         raise InputError(f"{path} cannot be read: {problem.strerror or problem}") from None
 
@@ -73,38 +73,39 @@ def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Ite
             names = _names(path, header)
             places = [(place, name) for place, name in enumerate(names) if columns is None or name in columns]
             size = max(1, CELLS // len(names))
-            some = list(islice(numbered, size))
-            if not some:
+            part = list(islice(numbered, size))
+            if not part:
                 yield Batch([], {name: [] for _, name in places})
-            while some:
-                for number, row in some:
+            while part:
+                for number, row in part:
                     if len(row) != len(names):
                         raise InputError(
-                            f"row {number} of {path} has {_cells(len(row))} and the header has {len(names)}: "
-                            f"give every row one cell for each column, and quote cells that contain a separator"
+                            f"row {number} of {path} has {plural(len(row), 'cell')}, but the header has {len(names)}: "
+                            f"every row needs one cell per column, and cells that contain a separator need quotes"
                         )
-                by_column = list(zip(*(row for _, row in some), strict=True))
-                cells = {name: _known(by_column[place]) for place, name in places}
-                yield Batch([number for number, _ in some], cells, raw.tell() / length)
-                some = list(islice(numbered, size))
+                by_column = list(zip(*(row for _, row in part), strict=True))
+                cells = {name: _without_markers(by_column[place]) for place, name in places}
+                yield Batch([number for number, _ in part], cells, raw.tell() / length)
+                part = list(islice(numbered, size))
         except csv.Error as problem:
             raise InputError(
-                f"{path} cannot be read at line {reader.line_num} or before ({problem}): check the quotes there"
+                f"{path} cannot be parsed at or before line {reader.line_num} ({problem}): check the quotes there"
             ) from None
 
 
 def _text(path: Path, raw: BinaryIO) -> TextIO:
-    """The text of an open file; a mark of UTF-8 at its start (BOM) is skipped."""
-    packed = path.name.lower().endswith(".gz")
-    return TextIOWrapper(gzip.GzipFile(fileobj=raw) if packed else raw, encoding="utf-8-sig", newline="")
+    """The text of an open file, without the byte order mark that it may start with."""
+    gzipped = path.name.lower().endswith(".gz")
+    return TextIOWrapper(gzip.GzipFile(fileobj=raw) if gzipped else raw, encoding="utf-8-sig", newline="")
 
 
 def _check_separator(path: Path, separator: str, header: list[str]) -> None:
-    other = next((each for each in NAMED if each in header[0]), None)
+    other = next((each for each in SEPARATOR_NAMES if each in header[0]), None)
     if len(header) == 1 and other:
         raise InputError(
-            f"{path} separates its columns by {NAMED[other]}, and its name promises {NAMED[separator]}: "
-            f"save it with {NAMED[separator]}" + (" and decimal points" if other == ";" else "")
+            f"{path} separates its columns with {SEPARATOR_NAMES[other]}, but its file extension stands for "
+            f"{SEPARATOR_NAMES[separator]}: save it with {SEPARATOR_NAMES[separator]}"
+            + (" and decimal points" if other == ";" else "")
         )
 
 
@@ -130,11 +131,11 @@ def _parquet(path: Path, columns: Sequence[str] | None) -> Iterator[Batch]:
                 start = end
     except arrow.ArrowException as problem:
         reason = str(problem).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} is cut off or not Parquet: write it again ({reason})") from None
+        raise InputError(f"{path} is truncated or not a Parquet file: write it again ({reason})") from None
 
 
 def _python(arrow: Any, column: Any) -> list[Any]:
-    """A column of Parquet as Python's values; decimals as their digits, which may be whole, and short floats too."""
+    """A Parquet column as Python values; decimals and float32 as decimal text, which is exact."""
     if arrow.types.is_decimal(column.type) or arrow.types.is_float32(column.type):
         column = column.cast(arrow.string())
     cells = column.to_pylist()
@@ -142,24 +143,22 @@ def _python(arrow: Any, column: Any) -> list[Any]:
         return [None if cell is None else str(cell) for cell in cells]
     if arrow.types.is_floating(column.type):
         return [None if cell != cell else cell for cell in cells]
-    return _known(cells)
+    return _without_markers(cells)
 
 
-def _known(cells: Sequence[Any]) -> list[Any]:
-    """The cells, with None for those whose text says that they are missing."""
-    return list(cells) if MISSING.isdisjoint(cells) else [None if cell in MISSING else cell for cell in cells]
+def _without_markers(cells: Sequence[Any]) -> list[Any]:
+    """The cells, with None for texts that mark a missing value."""
+    if MISSING_MARKERS.isdisjoint(cells):
+        return list(cells)
+    return [None if cell in MISSING_MARKERS else cell for cell in cells]
 
 
 def _names(path: Path, header: Sequence[str]) -> list[str]:
-    """The names in a header as they stand, with one made for each that is blank; two alike are refused."""
+    """The names in a header, with one made up for each that is blank; raises an InputError for duplicates."""
     names = [name if name.strip() else f"{UNNAMED}{place}" for place, name in enumerate(header, 1)]
     if not any(name.strip() for name in header):
-        raise InputError(f"{path} names no columns: the first row has to name them")
+        raise InputError(f"{path} has no column names: the first row must be a header")
     name, times = Counter(names).most_common(1)[0]
     if times > 1:
-        raise InputError(f"{path} has {times} columns named {name!r}: give each column a name of its own")
+        raise InputError(f"{path} has {times} columns named {name!r}: column names must be unique")
     return names
-
-
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"

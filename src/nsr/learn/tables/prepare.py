@@ -1,108 +1,116 @@
-"""The columns of a table that a rule can be learned from, and why the others are left out."""
+"""The columns of a table that a rule can be learned from, and why the others are not used."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nsr.errors import InputError
-from nsr.learn.tables.files import UNNAMED, Batch, batches
-from nsr.learn.tables.table import Table, dense, dtypes, frame, refuse_missing
+from nsr.learn.tables.cells import Column, plural
+from nsr.learn.tables.files import UNNAMED, batches
+from nsr.learn.tables.table import Table, check_nothing_missing, dtypes, frame, parsed
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows to learn from, with nothing missing; the index numbers them as in the file."""
+    """Rows to learn from, with no value missing; the index holds their row numbers in the file."""
 
     features: pd.DataFrame
-    """Columns of int64 and float64; true and false are 1 and 0."""
+    """Columns of int64 and float64; booleans are 0 and 1."""
     target: pd.Series
     """Labels or numbers: str, bool, int64 or float64."""
     left_out: tuple[tuple[str, str], ...]
     """Columns that are not among the features, each with the reason."""
     dropped: int
-    """How many rows of the whole file were dropped since something is missing in them."""
+    """How many rows of the complete file were dropped because a value is missing."""
 
 
 def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequence[str] = ()) -> Prepared:
-    """What a rule for the target can be learned from.
+    """The rows and columns to learn a rule for the target from.
 
     Args:
-        table: The table, as ``read`` gives it.
-        target: The column that the rule is to tell.
-        drop_missing: Drop rows in which a value is missing, instead of refusing them.
-        only: The columns to learn from, instead of all that are fit.
+        table: The table, as returned by ``read``.
+        target: Column to predict.
+        drop_missing: Drop rows with missing values instead of raising an error.
+        only: The columns to learn from; by default all numeric columns.
     """
     label = table.column(target)
-    if target in only:
-        raise InputError(f"{target!r} is the target and cannot be a column to learn from: leave it out")
-    if table.rows == 0:
-        raise InputError(f"{table.path} names its columns and has no rows: add at least two rows of numbers")
-    if table.rows < 2:
-        raise InputError(f"{table.path} has one row: a rule needs at least two, with different values of {target!r}")
-    if label.unfit == "empty":
-        raise InputError(f"the target {target!r} of {table.path} is empty: fill it in, or choose another column")
-
-    named = [name for name in table.columns if name != target and not name.startswith(UNNAMED)]
-    wanted = [table.column(name) for name in dict.fromkeys(only)] or [table.columns[name] for name in named]
-    left_out = {} if only else {name: "no name" for name in table.columns if name not in (*named, target)}
-    left_out |= {column.name: column.unfit for column in wanted if column.unfit}
-    used = [column for column in wanted if column.name not in left_out]
-    for column in (*used, label):
+    _check_target(table, label, only)
+    columns, left_out = _numeric_columns(table, target, only)
+    for column in (*columns, label):
         column.check()
 
-    types = dtypes(used, [label])
-    rows = frame(Batch(table.sample.index, {name: table.sample[name].tolist() for name in types}), types)
-    left_out |= _useless(rows.drop(columns=target), table.complete)
-    used = [column for column in used if column.name not in left_out]
+    types = dtypes(columns, [label])
+    sample = parsed(table.sample, types)
+    in_sample = "" if table.complete else " in the sample"
+    left_out |= _uninformative({name: sample.cells[name] for name in types if name != target}, types, in_sample)
+    columns = [column for column in columns if column.name not in left_out]
     if not drop_missing:
-        refuse_missing(table, (*used, label))
-    names = [*(column.name for column in used), target]
-    dropped = _incomplete(table, names)
-    rows = dense(rows[names])
-    left_out |= _useless(rows.drop(columns=target), table.complete)
+        check_nothing_missing(table, (*columns, label))
 
-    if len(rows) < 2 or rows[target].nunique() == 1:
-        after = f" without the {dropped:,} in which a value is missing" if dropped else ""
-        if len(rows) < 2:
-            raise InputError(
-                f"{table.path} has {'one row' if len(rows) else 'no row'}{after}: a rule needs two or more"
-            )
-        raise InputError(
-            f"the target {target!r} is {rows[target].iloc[0]!s} in all {len(rows):,} rows"
-            f"{'' if table.complete else ' sampled'}{after}: there is nothing to tell apart"
-        )
-    features = rows[[name for name in names[:-1] if name not in left_out]]
+    names = [column.name for column in columns]
+    rows = frame(sample, {name: types[name] for name in (*names, target)})
+    dropped = _count_incomplete(table, (*names, target))
+    left_out |= _uninformative({name: rows[name].tolist() for name in names}, types, in_sample)
+    _check_rows(table, rows[target], dropped)
+    features = rows[[name for name in names if name not in left_out]]
     if features.empty:
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5])
-        raise InputError(
-            f"no column of numbers is left to learn {target!r} from: {reasons or 'there is no other column'}"
-        )
+        raise InputError(f"no numeric column is left to learn {target!r} from: {reasons or 'there is no other column'}")
     return Prepared(features, rows[target], tuple(left_out.items()), dropped)
 
 
-def _useless(features: pd.DataFrame, complete: bool) -> dict[str, str]:
-    """Columns that tell nothing: constant ones, and copies of one before them."""
-    sampled = "" if complete else " in the rows sampled"
-    useless: dict[str, str] = {}
-    seen: dict[int, list[str]] = {}
-    for name in features:
-        column = features[name]
-        if column.nunique() <= 1:
-            useless[name] = f"constant{sampled}"
+def _check_target(table: Table, target: Column, only: Sequence[str]) -> None:
+    """Raise an InputError if the table is too short or the target cannot be learned."""
+    if target.name in only:
+        raise InputError(f"{target.name!r} is the target: remove it from the columns to learn from")
+    if table.rows == 0:
+        raise InputError(f"{table.path} has a header but no rows: add at least two rows of numbers")
+    if table.rows < 2:
+        raise InputError(
+            f"{table.path} has only one row: a rule needs at least two, with different values of {target.name!r}"
+        )
+    if target.not_numeric == "empty":
+        raise InputError(f"the target {target.name!r} of {table.path} is empty: fill it in, or choose another column")
+
+
+def _numeric_columns(table: Table, target: str, only: Sequence[str]) -> tuple[list[Column], dict[str, str]]:
+    """The columns to learn from, and the others with the reason."""
+    named = [name for name in table.columns if name != target and not name.startswith(UNNAMED)]
+    candidates = [table.column(name) for name in dict.fromkeys(only)] or [table.columns[name] for name in named]
+    left_out = {} if only else {name: "no name" for name in table.columns if name not in (*named, target)}
+    left_out |= {column.name: column.not_numeric for column in candidates if column.not_numeric}
+    return [column for column in candidates if column.name not in left_out], left_out
+
+
+def _uninformative(columns: Mapping[str, Sequence[Any]], types: Mapping[str, str], in_sample: str) -> dict[str, str]:
+    """Constant columns, and copies of an earlier column, each with the reason. None marks a missing value."""
+    reasons: dict[str, str] = {}
+    first: dict[tuple[Any, ...], str] = {}
+    for name, values in columns.items():
+        if len(set(values) - {None}) <= 1:
+            reasons[name] = f"constant{in_sample}"
             continue
-        alike = seen.setdefault(int(pd.util.hash_pandas_object(column, index=False).sum()), [])
-        twin = next((other for other in alike if column.equals(features[other])), None)
-        if twin is not None:
-            useless[name] = f"the same as {twin!r}{sampled}"
-        alike.append(name)
-    return useless
+        original = first.setdefault((types[name], *values), name)
+        if original != name:
+            reasons[name] = f"identical to {original!r}{in_sample}"
+    return reasons
 
 
-def _incomplete(table: Table, names: Sequence[str]) -> int:
+def _count_incomplete(table: Table, names: Sequence[str]) -> int:
     """How many rows of the file miss a value in one of the columns."""
     if not any(table.columns[name].missing for name in names):
         return 0
-    cells = (batch.cells.values() for batch in batches(table.path, names))
-    return sum(int(np.any([[cell is None for cell in column] for column in part], axis=0).sum()) for part in cells)
+    return sum(None in row for batch in batches(table.path, names) for row in zip(*batch.cells.values(), strict=True))
+
+
+def _check_rows(table: Table, target: pd.Series, dropped: int) -> None:
+    """Raise an InputError if the rows without missing values are too few, or have a constant target."""
+    after = f" left after dropping {plural(dropped, 'row')} with missing values" if dropped else ""
+    if len(target) < 2:
+        count = "one row" if len(target) else "no row"
+        raise InputError(f"{table.path} has {count}{after}: a rule needs at least two")
+    if target.nunique() == 1:
+        rows = f"{len(target):,} {'' if table.complete else 'sampled '}rows{after}"
+        raise InputError(f"the target {target.name!r} is constant: it is {target.iloc[0]} in all {rows}")

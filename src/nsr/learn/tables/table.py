@@ -1,8 +1,9 @@
-"""A table: what all its rows say about its columns, and a sample of its rows. A small one is its own sample."""
+"""A table: the kinds of its columns over all rows, and a sample of its rows. A small table is its own sample."""
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from nsr.errors import InputError, at_least
-from nsr.learn.tables.cells import Column, typed
+from nsr.learn.tables.cells import Column, parse
 from nsr.learn.tables.files import Batch, batches
 
 SAMPLE = 20_000
-"""How many rows a rule is learned from, at most."""
+"""The most rows that a rule is learned from."""
 
 
 @dataclass(frozen=True)
@@ -24,55 +25,72 @@ class Table:
     path: Path
     rows: int
     columns: Mapping[str, Column]
-    sample: pd.DataFrame
-    """Cells as they stand in the file, of rows in their order; the index numbers rows as a spreadsheet does."""
+    sample: Batch
+    """Rows in file order, with their cells as read."""
 
     @property
     def complete(self) -> bool:
-        """Whether the sample is the whole table."""
-        return len(self.sample) == self.rows
+        """Whether the sample is the complete table."""
+        return len(self.sample.rows) == self.rows
 
     def column(self, name: str) -> Column:
-        """The column of a name; an unknown one is an InputError that suggests the nearest."""
+        """The column of that name; an InputError suggests the closest match of an unknown name."""
         if name in self.columns:
             return self.columns[name]
-        folded = {known.casefold(): known for known in self.columns}
-        near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.5)
-        if near:
-            raise InputError(f"{self.path} has no column {name!r}; did you mean {folded[near[0]]!r}?")
-        some = ", ".join(map(repr, list(self.columns)[:10])) + (", ..." if len(self.columns) > 10 else "")
-        raise InputError(f"{self.path} has no column {name!r}: it has {some}")
+        by_folded_name = {known.casefold(): known for known in self.columns}
+        close = difflib.get_close_matches(name.casefold(), by_folded_name, n=1, cutoff=0.5)
+        if close:
+            raise InputError(f"{self.path} has no column {name!r}; did you mean {by_folded_name[close[0]]!r}?")
+        known = ", ".join(map(repr, list(self.columns)[:10])) + (", ..." if len(self.columns) > 10 else "")
+        raise InputError(f"{self.path} has no column {name!r}; its columns are {known}")
 
 
-def read(path: Path, *, rows: int = SAMPLE, seed: int = 0, watch: Callable[[float], None] = lambda _: None) -> Table:
+class _Sampler:
+    """A random sample of a stream of rows: those with the smallest random numbers."""
+
+    def __init__(self, size: int, seed: int) -> None:
+        self.size, self.limit = size, 1.0
+        self.generator = np.random.default_rng(seed)
+        self.kept: list[tuple[float, int, tuple[Any, ...]]] = []  # random number, row number, cells
+
+    def add(self, batch: Batch) -> None:
+        """Draw from the next rows."""
+        draws = self.generator.random(len(batch.rows)).tolist()
+        drawn = zip(draws, batch.rows, zip(*batch.cells.values(), strict=True), strict=True)
+        self.kept += [each for each in drawn if each[0] < self.limit]
+        if len(self.kept) > self.size:
+            self.kept = sorted(self.kept)[: self.size]
+            self.limit = self.kept[-1][0]
+
+    def sample(self, names: Iterable[str]) -> Batch:
+        """The rows drawn, in file order."""
+        self.kept.sort(key=lambda each: each[1])
+        by_column = zip(*(cells for _, _, cells in self.kept), strict=True) if self.kept else ([] for _ in names)
+        return Batch([number for _, number, _ in self.kept], dict(zip(names, map(list, by_column), strict=True)))
+
+
+def read(
+    path: Path, *, rows: int = SAMPLE, seed: int = 0, on_progress: Callable[[float], None] = lambda _: None
+) -> Table:
     """Read a file from end to end in bounded memory, and keep a sample of its rows.
 
     Args:
         path: A .csv, .tsv, .csv.gz, .tsv.gz or .parquet file.
-        rows: How many rows the sample has at most. Each row has the same chance; the order is the file's.
-        seed: What the choice of rows depends on.
-        watch: Told which share of the file is read.
+        rows: The most rows in the sample. Every row is equally likely to be drawn.
+        seed: Seed of the draw.
+        on_progress: Called with the fraction of the file that has been read.
     """
     at_least(1, "rows", rows)
-    generator = np.random.default_rng(seed)
+    sampler = _Sampler(rows, seed)
     columns: dict[str, Column] = {}
-    total, limit = 0, 1.0
-    kept: list[tuple[float, int, tuple[Any, ...]]] = []  # the rows of the smallest draws
+    total = 0
     for batch in batches(path):
         total += len(batch.rows)
         for name, cells in batch.cells.items():
             columns.setdefault(name, Column(name)).add(batch.rows, cells)
-        draws = generator.random(len(batch.rows)).tolist()
-        drawn = zip(draws, batch.rows, zip(*batch.cells.values(), strict=True), strict=True)
-        kept += [each for each in drawn if each[0] < limit]
-        if len(kept) > rows:
-            kept = sorted(kept)[:rows]
-            limit = kept[-1][0]
-        watch(batch.done)
-    kept.sort(key=lambda each: each[1])
-    numbers = [number for _, number, _ in kept]
-    sample = pd.DataFrame([cells for _, _, cells in kept], index=numbers, columns=list(columns), dtype=object)
-    return Table(path, total, columns, sample)
+        sampler.add(batch)
+        on_progress(batch.done)
+    return Table(path, total, columns, sampler.sample(list(columns)))
 
 
 def chunks(
@@ -81,57 +99,64 @@ def chunks(
     *,
     target: str | None = None,
     drop_missing: bool = False,
-    watch: Callable[[float], None] = lambda _: None,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> Iterator[pd.DataFrame]:
-    """All rows of a table, part by part: columns of numbers, and the target with its labels.
+    """All rows of a table in parts: columns of numbers, and the target with its labels.
 
-    Types are the same in all parts, and the index numbers the rows. What ``prepare`` refuses is refused here too.
-    ``watch`` is told which share of the file is read.
+    Every part has the same types and the row numbers as index. Raises the same errors as ``prepare``.
+    ``on_progress`` is called with the fraction of the file that has been read.
     """
     numbers = [table.column(name) for name in dict.fromkeys(columns)]
     for column in numbers:
-        if table.rows and column.unfit:
-            raise InputError(f"column {column.name!r} of {table.path} has to hold numbers, and it is {column.unfit}")
+        if table.rows and column.not_numeric:
+            raise InputError(f"column {column.name!r} of {table.path} is not numeric: {column.not_numeric}")
     labels = [] if target is None else [table.column(target)]
     for column in numbers + labels:
         column.check()
     if not drop_missing:
-        refuse_missing(table, numbers + labels)
-    types = dtypes(numbers, labels)
-    return _parts(table.path, types, watch)
+        check_nothing_missing(table, numbers + labels)
+    return _chunks(table.path, dtypes(numbers, labels), on_progress)
 
 
-def _parts(path: Path, types: Mapping[str, str], watch: Callable[[float], None]) -> Iterator[pd.DataFrame]:
+def _chunks(path: Path, types: Mapping[str, str], on_progress: Callable[[float], None]) -> Iterator[pd.DataFrame]:
     for batch in batches(path, list(types)):
-        yield dense(frame(batch, types))
-        watch(batch.done)
+        yield frame(parsed(batch, types), types)
+        on_progress(batch.done)
 
 
 def dtypes(numbers: Iterable[Column], labels: Iterable[Column]) -> dict[str, str]:
-    """The types of columns of numbers, where true and false are 1 and 0, and of columns of labels."""
-    whole = {column.name: "int64" if column.dtype == "bool" else column.dtype for column in numbers}
-    return whole | {column.name: column.dtype for column in labels}
+    """The types of columns of numbers, where booleans count as 0 and 1, and of columns of labels."""
+    types = {column.name: "int64" if column.dtype == "bool" else column.dtype for column in numbers}
+    return types | {column.name: column.dtype for column in labels}
+
+
+def parsed(batch: Batch, types: Mapping[str, str]) -> Batch:
+    """The batch with the cells of the typed columns as exact values."""
+    return Batch(batch.rows, {name: parse(batch.cells[name], dtype) for name, dtype in types.items()}, batch.done)
 
 
 def frame(batch: Batch, types: Mapping[str, str]) -> pd.DataFrame:
-    """Rows with the cells as values of types, in which cells can be missing."""
-    return pd.DataFrame({name: typed(batch.cells[name], dtype) for name, dtype in types.items()}, index=batch.rows)
+    """The rows of a parsed batch in which no typed column is missing, indexed by row number."""
+    rows, cells = batch.rows, {name: batch.cells[name] for name in types}
+    if any(None in column for column in cells.values()):
+        complete = [None not in row for row in zip(*cells.values(), strict=True)]
+        rows = list(compress(rows, complete))
+        cells = {name: list(compress(column, complete)) for name, column in cells.items()}
+    return pd.DataFrame({name: _array(cells[name], dtype) for name, dtype in types.items()}, index=rows)
 
 
-def dense(some: pd.DataFrame) -> pd.DataFrame:
-    """The rows in which nothing is missing, with numpy's types."""
-    full = some.dropna()
-    return full.astype({name: str(dtype).lower().replace("boolean", "bool") for name, dtype in full.dtypes.items()})
+def _array(values: list[Any], dtype: str) -> Any:
+    return pd.array(values, dtype="str") if dtype == "str" else np.array(values, dtype=dtype)
 
 
-def refuse_missing(table: Table, columns: Iterable[Column]) -> None:
-    """Refuse columns in which cells are missing."""
-    lost = {column.name: column.missing for column in columns if column.missing}
-    if not lost:
+def check_nothing_missing(table: Table, columns: Iterable[Column]) -> None:
+    """Raise an InputError if cells of the columns are missing."""
+    missing = {column.name: column.missing for column in columns if column.missing}
+    if not missing:
         return
-    places = ", ".join(f"{count:,} in {name!r}" for name, count in list(lost.items())[:10])
-    more = f" and more in {len(lost) - 10} other columns" if len(lost) > 10 else ""
+    places = ", ".join(f"{count:,} in {name!r}" for name, count in list(missing.items())[:10])
+    more = f", and more in {len(missing) - 10} other columns" if len(missing) > 10 else ""
     raise InputError(
-        f"{table.path} has missing values ({places}{more}; it has {table.rows:,} rows): "
-        f"fill them in, or use --drop-missing to leave those rows out"
+        f"{table.path} has missing values ({places}{more}; {table.rows:,} rows in total): "
+        f"fill them in, or use --drop-missing to skip those rows"
     )

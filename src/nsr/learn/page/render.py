@@ -1,4 +1,4 @@
-"""The page of ``nsr learn``: the rule, what speaks for it, and the rows, in one self-contained HTML file."""
+"""The page of ``nsr learn``: the rule, the evidence for it, and the rows, in one self-contained HTML file."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ from nsr.program.emit.exactness import InexactWarning
 from nsr.program.program import Program
 
 MOST_ROWS = 20
-"""So many of the rows that contradict a rule are shown."""
-BEGAN = {"screen": "from a screen of the data", "random": "from random weights"}
+"""How many of the rows that contradict a rule are shown."""
+BEGAN = {"screen": "initialised from the screen of the data", "random": "initialised at random"}
 LANGUAGES = {"python": "Python", "sql": "SQL"}
 
 
 def write_page(path: Path, learned: Learned) -> None:
-    """Write the page. Row numbers of a file are found in the index of ``learned.x``."""
+    """Write the page of a learned rule."""
     estimator, evidence = learned.estimator, learned.estimator.evidence_
     program = estimator.program_
     write_html(
@@ -44,25 +44,25 @@ def write_page(path: Path, learned: Learned) -> None:
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
         charts=[embedded(*chart) for chart in learned_charts(learned)],
-        distance=_distance(learned),
+        mean_error=_mean_error(learned),
         levels=LEVELS,
         **_tree(learned),
         codes=[] if program is None else [_code(program, language) for language in LANGUAGES],
-        answers=learned.answers,
+        class_codes=learned.class_codes,
     )
 
 
 def _score(learned: Learned) -> str | None:
-    """How well the model does on the rows, where it answers for want of a rule."""
+    """How well the model does on the rows, if it predicts because there is no rule."""
     estimator = learned.estimator
     if estimator.program_ is not None or estimator.use == "program":
         return None
     score = estimator.score(learned.x, learned.y)
-    return f"R² of {score:.4f}" if classes_of(learned) is None else f"right on {share_of(score)}"
+    return f"R² is {score:.4f}" if classes_of(learned) is None else f"accuracy is {share_of(score)}"
 
 
-def _distance(learned: Learned) -> float | None:
-    """How far what a rule says is from the target, a number, on average."""
+def _mean_error(learned: Learned) -> float | None:
+    """The mean absolute error of a rule for a number."""
     program = learned.estimator.program_
     if program is None or classes_of(learned) is not None:
         return None
@@ -72,13 +72,13 @@ def _distance(learned: Learned) -> float | None:
 def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The first rows that contradict the rule."""
     assert learned.verified is not None
-    some = learned.verified.some[:MOST_ROWS]
-    for at, (row, said) in enumerate(zip(some.index, learned.verified.said, strict=False)):
+    examples = learned.verified.examples[:MOST_ROWS]
+    for at, (row, predicted) in enumerate(zip(examples.index, learned.verified.predicted, strict=False)):
         yield {
             "row": f"{row:,}",
-            "values": [_written(some[name].iloc[at]) for name in inputs],
-            "target": _written(some[learned.target].iloc[at]),
-            "said": _written(said),
+            "values": [_format(examples[name].iloc[at]) for name in inputs],
+            "target": _format(examples[learned.target].iloc[at]),
+            "predicted": _format(predicted),
         }
 
 
@@ -87,22 +87,26 @@ def _tree(learned: Learned) -> dict[str, Any]:
     return {
         "comparisons": None if program is None else comparisons(program.expression),
         "tree": tree,
-        "tree_right": None if tree is None or tree.right is None else share_of(tree.right),
+        "tree_accuracy": None if tree is None or tree.accuracy is None else share_of(tree.accuracy),
     }
 
 
 def _code(program: Program, language: str) -> dict[str, Any]:
-    """The rule in a language, with what the language cannot keep of it."""
-    with warnings.catch_warnings(record=True) as told:
+    """The rule in a language, with notes on what the language cannot express exactly."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InexactWarning)
         try:
             text = program.emit(language)
         except InputError as problem:
             return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
-    return {"language": LANGUAGES[language], "text": text.rstrip(), "notes": [str(each.message) for each in told]}
+    return {
+        "language": LANGUAGES[language],
+        "text": text.rstrip(),
+        "notes": [str(warning.message) for warning in caught],
+    }
 
 
-def _written(value: Any) -> str:
-    """A value as it is read."""
+def _format(value: Any) -> str:
+    """A value as text, without the rounding noise of floats."""
     value = value.item() if isinstance(value, np.generic) else value
     return f"{value:.10g}" if isinstance(value, float) else str(value)

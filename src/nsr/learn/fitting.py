@@ -1,0 +1,153 @@
+"""Fitting the estimator that suits a target, and verifying its rule on all rows of a table."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nsr.errors import InputError
+from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.result import Estimator, Verified
+
+FEW = 10
+"""A numeric target with at most this many distinct values is also tried as classes."""
+MOST_CLASSES = 20
+MOST_EXAMPLES = 1_000
+"""How many contradicting rows are kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to learn; the fields are those of ``nsr.learn.commands.learn``."""
+
+    kind: str
+    errors: float
+    restarts: int
+    seed: int
+
+
+def fit_and_verify(
+    x: pd.DataFrame,
+    y: pd.Series,
+    settings: Settings,
+    *,
+    all_rows: Callable[[list[str]], Iterable[pd.DataFrame]],
+    sampled: bool,
+    on_message: Callable[[str], None],
+    on_progress: Callable[[float], None],
+) -> tuple[Estimator, Verified | None]:
+    """A fitted estimator, and how its rule did on all rows of the table; None if it found no rule.
+
+    A rule without exception in the sample that other rows contradict, as rare ties do, is learned once more with those
+    rows.
+
+    Args:
+        x: Rows to learn from, all of the table or a sample.
+        y: Their targets.
+        settings: How to learn.
+        all_rows: Returns the given columns and the target for all rows of the table, in parts.
+        sampled: Whether ``x`` is a sample.
+        on_message: Called with warnings about the rows.
+        on_progress: Called with the fraction of the search that is done.
+    """
+
+    def attempt(x: pd.DataFrame, y: pd.Series) -> tuple[Estimator, Verified | None]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            estimator = choose_and_fit(x, y, settings, on_progress)
+        for message in dict.fromkeys(str(warning.message) for warning in caught):
+            on_message(message)
+        if estimator.program_ is None:
+            return estimator, None
+        return estimator, verify(estimator, all_rows(list(x.columns)), y.name)
+
+    estimator, verified = attempt(x, y)
+    if sampled and verified is not None and verified.wrong and estimator.evidence_.agreement == 1:
+        on_message(f"{verified.wrong:,} other rows contradict the rule found in the sample: learning again with them")
+        second, verified_again = attempt(*_with_rows(x, y, verified.examples))
+        if verified_again is not None and verified_again.wrong < verified.wrong:
+            return second, verified_again
+    return estimator, verified
+
+
+def choose_and_fit(
+    x: pd.DataFrame, y: pd.Series, settings: Settings, on_progress: Callable[[float], None]
+) -> Estimator:
+    """Fit a classifier, a regressor, or both if the target could be either.
+
+    Of two rules, the one that fewer rows contradict is returned, then the shorter one.
+    """
+    candidates = _estimators_for(y, settings.kind)
+    models: list[Estimator] = []
+    for position, make in enumerate(candidates):
+        model = make(errors=settings.errors, restarts=settings.restarts, random_state=settings.seed)
+        model.watch = _progress_of(on_progress, position, len(candidates))
+        models.append(model.fit(x, y))
+        del model.watch  # a fitted model can be pickled
+    with_rule = [model for model in models if model.program_ is not None]
+    return min(with_rule, key=_contradictions_and_size) if with_rule else models[0]
+
+
+def _estimators_for(y: pd.Series, kind: str) -> list[type[NSRClassifier] | type[NSRRegressor]]:
+    """The estimators to try for a target of the given kind; raises an InputError if it is not of that kind."""
+    numeric, distinct = y.dtype.kind in "iuf", y.nunique()
+    if kind == "number" and not numeric:
+        raise InputError(f"the target {y.name!r} is not numeric ({y.dtype}): use --kind class")
+    if distinct > MOST_CLASSES and (kind == "class" or not numeric):
+        raise InputError(
+            f"the target {y.name!r} has {distinct:,} distinct values; at most {MOST_CLASSES} can be classes"
+        )
+    if kind != "auto":
+        return [NSRClassifier if kind == "class" else NSRRegressor]
+    few = distinct <= min(FEW, len(y) // 2)
+    as_classes, as_numbers = few or not numeric, numeric and (not few or distinct > 2)
+    return [NSRClassifier] * as_classes + [NSRRegressor] * as_numbers
+
+
+def _progress_of(on_progress: Callable[[float], None], position: int, count: int) -> Callable[[float], None]:
+    """The progress callback of one of several equal steps."""
+    return lambda done: on_progress((position + done) / count)
+
+
+def _contradictions_and_size(model: Estimator) -> tuple[float, int]:
+    assert model.program_ is not None
+    return 1 - model.evidence_.agreement, model.program_.expression.size
+
+
+def verify(estimator: Estimator, parts: Iterable[pd.DataFrame], target: str) -> Verified:
+    """Compare the predictions of a rule with the target on all rows of a table, given in parts."""
+    rows = wrong = 0
+    examples: list[pd.DataFrame] = []
+    predictions: list[Any] = []
+    for part in parts:
+        predicted, contradicts = predict_and_compare(estimator, part, target)
+        room = MOST_EXAMPLES - len(predictions)
+        examples.append(part[contradicts][:room])
+        predictions += predicted[contradicts][:room].tolist()
+        rows, wrong = rows + len(part), wrong + int(contradicts.sum())
+    return Verified(rows, wrong, pd.concat(examples), predictions)
+
+
+def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray]:
+    """What the program gives for each row, and which rows contradict it. The rounding of sums is no contradiction."""
+    program, y = estimator.program_, rows[target].to_numpy()
+    assert program is not None
+    predicted = np.asarray(program(rows))
+    if isinstance(estimator, NSRClassifier):
+        labels = predicted if estimator.says_labels else estimator.classes_[predicted.astype(np.int64)]
+        return labels, labels != y
+    columns = [rows[name].to_numpy() for name in program.inputs]
+    if all(np.array_equal(column, np.rint(column)) for column in (*columns, y)):
+        return predicted, predicted != y
+    sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
+    return predicted, np.abs(predicted.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
+
+
+def _with_rows(x: pd.DataFrame, y: pd.Series, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+    """Rows and targets with more rows of the same table, without duplicates."""
+    x, y = pd.concat([x, more[list(x.columns)]]), pd.concat([y, more[y.name]])
+    new = ~x.index.duplicated()
+    return x[new], y[new]
