@@ -16,6 +16,8 @@ from nsr.learn import NSRRegressor, commands
 from nsr.learn.saved import SavedModel, load_saved, to_saved
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SAVED = Path(__file__).parent / "saved_files"
+"""Written by version 0.1.0: formats nsr-rule/1 and nsr-model/1."""
 FEW = ["--restarts", "2"]
 
 
@@ -108,6 +110,22 @@ def test_a_saved_model_predicts_the_same(tmp_path):
     again = load_saved(tmp_path / "m.json")
     assert isinstance(again, SavedModel)
     assert again.predict(x) == pytest.approx(model.predict(x), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "predictions"),
+    {
+        "rule": ["middle", "low", "middle", "high", "high"],
+        "classes": [1, 0, 0, 0, 1],
+        "number": pytest.approx(
+            [0.6027556076311561, 0.10405600812449683, 0.08429758433974502, -0.1716224833635548, -0.4526273857684898],
+            rel=1e-9,
+        ),
+    }.items(),
+)
+def test_files_of_earlier_versions_predict_the_same(name, predictions):
+    rows = pd.DataFrame({"a": [-40, -3, 0, 21, 45], "b": [7, -3, 1, -20, 44]})
+    assert load_saved(SAVED / f"{name}.json").predict(rows).tolist() == predictions
 
 
 def test_a_file_with_too_few_classes_is_an_error(rule, tmp_path):
