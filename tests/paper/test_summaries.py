@@ -1,9 +1,11 @@
+import dataclasses
+
 import pytest
 
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.comparisons import ComparisonCell
 from nsr.paper.records import Record
-from nsr.paper.summaries import summarise, wilson
+from nsr.paper.summaries import largest_profile, summarise
 
 CELL = ComparisonCell("nsr", "=")
 
@@ -33,15 +35,15 @@ def test_a_mean_over_several_metrics_and_what_counts_towards_perfect():
     (summary,) = summarise(
         experiment,
         [
-            Record("recurrent", 1, experiment.cells[0], experiment.recipes["exact"], "paper", i, told, 0.5, 1, "{}")
-            for i, told in enumerate(seeds)
+            Record("recurrent", 1, experiment.cells[0], experiment.recipes["exact"], "paper", i, measured, 0.5, 1, "{}")
+            for i, measured in enumerate(seeds)
         ],
     )
     assert summary.mean(["5 x 3^1", "5 x 3^2 within 0.1"]) == 0.875
     assert summary.perfect() == 1  # a seed needs all accuracies, with either tolerance, and nothing else
 
 
-def test_the_largest_profile_is_shown_unless_another_is_asked_for():
+def test_the_largest_profile_is_summarised_unless_another_is_asked_for():
     records = [record(0, 1.0), record(0, 0.5, profile="paper"), record(1, 0.5, profile="paper")]
     (largest,) = summarise(EXPERIMENTS["comparisons"], records)
     (quick,) = summarise(EXPERIMENTS["comparisons"], records, "quick")
@@ -57,10 +59,19 @@ def test_json_has_the_cells_fields_and_the_published_numbers():
     assert row["published"]["10^13"] == 0.93
 
 
-# From Newcombe (1998), Statistics in Medicine 17, Table I, method 3.
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson_intervals_are_the_published_ones(successes, trials, low, high):
-    assert wilson(successes, trials) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+def test_the_order_of_profiles_is_the_experiments():
+    comparisons = EXPERIMENTS["comparisons"]
+    assert largest_profile(comparisons, [record(0, 1.0, profile="smoke"), record(0, 1.0)]) == "quick"
+    assert largest_profile(comparisons, []) is None
+
+
+def test_a_metric_that_the_experiment_does_not_list_is_an_error():
+    unlisted = dataclasses.replace(record(0, 1.0), metrics={"train": 1.0, "depth": 3.0})
+    with pytest.raises(ValueError, match="^experiment comparisons measures 'depth', which its metrics do not list$"):
+        summarise(EXPERIMENTS["comparisons"], [unlisted])
+
+
+def test_a_summary_knows_the_environments_of_its_records():
+    records = [record(0, 1.0), dataclasses.replace(record(1, 1.0), environment='{"cpu":"x"}')]
+    (summary,) = summarise(EXPERIMENTS["comparisons"], records)
+    assert summary.environments == {"{}", '{"cpu":"x"}'}

@@ -6,14 +6,16 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from nsr.errors import InputError, at_least, needs_extra, one_of
 from nsr.paper import archive
+from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.selection import RECIPES, choose, data_folder, selector
 from nsr.paper.spec import PROFILES
-from nsr.paper.summaries import Summary, summarise
+from nsr.paper.summaries import largest_profile, summarise
 from nsr.paper.sweep.executors import MakeExecutor, local
 from nsr.paper.sweep.plan import BLOCK, plan
 from nsr.paper.sweep.run import Observer, Sweep
@@ -24,7 +26,8 @@ from nsr.paper.sweep.store import FILE, Failure, Store
 class Reproduction:
     """What a run did, and the summaries of what is stored now."""
 
-    summaries: Mapping[str, list[Summary]]
+    summaries: Mapping[str, list[Summary[Any]]]
+    """Of the experiments that were asked for, in the profile that was asked for."""
     ran: int
     """Items that were missing and ran."""
     failed: list[Item]
@@ -58,9 +61,9 @@ def reproduce(
         block: Seeds to train together at most. It changes no number.
         out: Folder of the store.
         data: Folder with the files of MNIST, instead of the one that NSR_DATA names or of a download.
-        html: Also write the page of all stored results to this file.
+        html: Also write the page to this file: these experiments in this profile, the others in their largest one.
         make_executor: Makes an executor with a number of workers; local processes by default.
-        observer: Notified of the plan and of each finished item; see ``nsr.cli.progress``.
+        observer: Notified of the plan and of each finished item; see ``nsr.cli.sweep_progress``.
         on_message: Called with a line about each download.
     """
     chosen = choose(names, only)
@@ -87,13 +90,14 @@ def reproduce(
         failed = Sweep(store, lambda: make_executor(width), width, observer or Observer()).run(items) if items else []
         records = {experiment.name: store.records(experiment) for experiment in EXPERIMENTS.values()}
 
+    asked = {experiment.name: profile for experiment in chosen}
+    summaries = {name: summarise(EXPERIMENTS[name], kept, asked.get(name)) for name, kept in records.items()}
     if html is not None:
-        page.write_page(html, records)
-    summaries = {experiment.name: summarise(experiment, records[experiment.name], profile) for experiment in chosen}
-    return Reproduction(summaries, len(items), failed)
+        page.write_page(html, summaries)
+    return Reproduction({name: summaries[name] for name in asked}, len(items), failed)
 
 
-def results(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary]]:
+def results(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary[Any]]]:
     """Summaries of what a folder holds, for the largest profile of each experiment that has results."""
     return {name: summarise(EXPERIMENTS[name], records) for name, records in _records(out, names).items()}
 
@@ -108,8 +112,8 @@ def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs"))
     """Write the records of the largest profile of each experiment as CSV; returns the files."""
     largest = {}
     for name, records in _records(out, names).items():
-        present = [profile for profile in EXPERIMENTS[name].profiles if any(r.profile == profile for r in records)]
-        largest[name] = [record for record in records if record.profile == present[-1]] if present else []
+        profile = largest_profile(EXPERIMENTS[name], records)
+        largest[name] = [record for record in records if record.profile == profile]
     return archive.write(folder, largest)
 
 
@@ -122,12 +126,13 @@ def report(
 ) -> Path:
     """Write the page from the records of a store, or of a folder that ``export`` wrote; returns the page."""
     records = archive.read(exported) if exported else _records(out, ())
+    summaries = {name: summarise(EXPERIMENTS[name], kept) for name, kept in records.items()}
     with needs_extra("reproduce"):
         from nsr.paper.report import page
     html = html or out / "report.html"
-    page.write_page(html, records)
+    page.write_page(html, summaries)
     if figures:
-        page.write_figures(figures, records)
+        page.write_figures(figures, summaries)
     return html
 
 

@@ -82,7 +82,7 @@ class Record:
         """Its name in the store."""
         return identity(self.experiment, self.revision, self.cell, self.recipe, self.profile, self.seed)
 
-    def is_current(self, experiment: Experiment) -> bool:
+    def is_current(self, experiment: Experiment[Any]) -> bool:
         """Whether the experiment would train it in the same way today."""
         profile, recipe = experiment.profiles.get(self.profile), experiment.recipes.get(self.recipe.name)
         return (

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from nsr.errors import InputError, one_of
 from nsr.paper.experiments import EXPERIMENTS
@@ -12,7 +13,7 @@ from nsr.paper.spec import Cell, Experiment
 RECIPES: Mapping[str, tuple[str, ...]] = {"paper": ("paper",), "exact": ("exact",), "both": ("paper", "exact")}
 
 
-def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Experiment]:
+def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Experiment[Any]]:
     """The experiments named, or all whose cells have the fields of ``only``; unknown names and values are errors."""
     named = [EXPERIMENTS[one_of("experiment", name, EXPERIMENTS)] for name in names]
     chosen = [e for e in named or EXPERIMENTS.values() if all(field in _fields(e) for field in only)]
@@ -31,7 +32,7 @@ def selector(only: Mapping[str, Sequence[str]]) -> Callable[[Cell], bool]:
 
 
 def data_folder(
-    data: Path | None, experiments: Sequence[Experiment], recipes: Sequence[str], profile: str
+    data: Path | None, experiments: Sequence[Experiment[Any]], recipes: Sequence[str], profile: str
 ) -> Path | None:
     """The folder with data files: ``data``, which must exist and be needed, or else the one that NSR_DATA names."""
     if data is None:
@@ -45,5 +46,5 @@ def data_folder(
     return data.resolve()
 
 
-def _fields(experiment: Experiment) -> set[str]:
+def _fields(experiment: Experiment[Any]) -> set[str]:
     return {field.name for field in fields(experiment.cells[0])}

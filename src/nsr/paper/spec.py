@@ -2,20 +2,18 @@
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, Self
 
+from nsr.paper.cells import C, Metric, Summary
+from nsr.paper.cells import Cell as Cell
+from nsr.paper.cells import Metrics as Metrics
+from nsr.paper.figures import Figure
+from nsr.paper.tables import Table
 from nsr.training import LATER
 from nsr.training import Recipe as Recipe
-
-Metrics = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One setting of an experiment. Each experiment adds its own fields."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +36,12 @@ class Profile:
     name: str
     seeds: int
     epochs: int | None = None
-    """At most so many epochs, where a recipe has more."""
+    """Maximum number of epochs; None: as many as the recipe has."""
     keep: Callable[[Any], bool] = lambda _: True
-    """Which cells run; all by default."""
+    """Whether a cell runs; by default all do."""
 
     def shorten(self, recipe: Recipe) -> Recipe:
-        """The recipe within this profile's epochs."""
+        """The recipe with at most this profile's epochs."""
         return recipe if self.epochs is None else replace(recipe, epochs=min(recipe.epochs, self.epochs))
 
 
@@ -58,7 +56,7 @@ PROFILES = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Experiment:
+class Experiment(Generic[C]):
     """A subsection of the paper's Section 4: its grid, its wiring and its published numbers."""
 
     name: str
@@ -68,31 +66,39 @@ class Experiment:
     """The table or figure of the paper."""
     revision: int
     """Raised when a change of protocol moves a number, so that old and new results never mix."""
-    cells: tuple[Cell, ...]
+    cells: tuple[C, ...]
     recipes: Mapping[str, Recipe]
-    beyond: tuple[Cell, ...] = ()
-    """Further cells that the paper has not, run under recipe ``exact`` alone."""
-    run: Callable[[Any, Any, Sequence[int], Path | None], list[Metrics]]
+    beyond: tuple[C, ...] = ()
+    """Cells that are not in the paper, run under recipe ``exact`` only."""
+    run: Callable[[C, Any, Sequence[int], Path | None], list[Metrics]]
     """Trains a cell under a recipe for several seeds, and measures each seed. The last argument is the folder with
     data files that the user named; experiments that draw their data from the seed ignore it."""
-    published: Mapping[Cell, Metrics]
+    published: Mapping[C, Metrics]
     """What the paper prints, where it prints numbers."""
     profiles: Mapping[str, Profile]
+    metrics: tuple[Metric, ...]
+    """What ``run`` measures."""
+    description: str
+    """What the page says of the experiment: what is learned, how it is tested, what the paper says."""
+    tables: Callable[[Sequence[Summary[C]]], Sequence[Table]]
+    """The tables that the terminal and the page show; without summaries none."""
+    figures: Callable[[Sequence[Summary[C]]], Iterable[Figure]] = lambda _: ()
+    """The figures of the page; without summaries none."""
     block: int | None = None
-    """How many seeds are run together at most, where they gain nothing from it."""
+    """Maximum number of seeds in one item, where training them together gains nothing."""
     cost: float = 1.0
-    """How long a model's epoch takes, about, beside one of the comparisons: what the time left is told by."""
-    prepare: Callable[[Any, Path | None, Callable[[str], None]], None] = lambda *_: None
+    """How long an epoch of one model takes, relative to the comparisons; the estimated time left depends on it."""
+    prepare: Callable[[C, Path | None, Callable[[str], None]], None] = lambda *_: None
     """Called with each cell, the data folder and a message callback before any worker starts: downloads data once."""
     reads_data: Callable[[Any], bool] = lambda _: False
     """Whether a cell reads files from the data folder."""
 
-    def cells_of(self, recipe: str, profile: Profile) -> tuple[Cell, ...]:
-        """The cells that a recipe runs in a profile."""
+    def cells_of(self, recipe: str, profile: Profile) -> tuple[C, ...]:
+        """The cells that run under a recipe in a profile."""
         cells = self.cells + (self.beyond if recipe == "exact" else ())
         return tuple(cell for cell in cells if profile.keep(cell))
 
-    def cell(self, fields: Mapping[str, Any]) -> Cell:
+    def cell(self, fields: Mapping[str, Any]) -> C:
         """The cell with these fields, as they come back from a store."""
         return type(self.cells[0])(**fields)
 
@@ -102,11 +108,11 @@ class Experiment:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces: equal values, equal text. NaN and infinity are refused."""
+    """JSON with sorted keys and no spaces: equal values, equal text. NaN and infinity raise ValueError."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def grid(kind: Callable[..., Cell], **axes: Sequence[Any]) -> tuple[Cell, ...]:
+def grid(kind: Callable[..., C], **axes: Sequence[Any]) -> tuple[C, ...]:
     """Every combination of the axes as a cell, the last axis running fastest."""
     return tuple(kind(**dict(zip(axes, values, strict=True))) for values in itertools.product(*axes.values()))
 

@@ -10,11 +10,12 @@ from nsr.data import COMPARISONS
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.digits import BINS, DigitsCell, after, read_as
 from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
+from nsr.paper.experiments.shortest_paths import ROWS
 from nsr.paper.records import Record
-from nsr.paper.report.charts import CHARTS, status_bit_charts
-from nsr.paper.report.page import write_figures, write_page
-from nsr.paper.report.sections import PATHS_ROWS, section
+from nsr.paper.report.bits import status_bit_figures
+from nsr.paper.report.page import section, write_figures, write_page
 from nsr.paper.summaries import summarise
+from nsr.paper.tables import Count, Mean, Row
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 ENVIRONMENT = '{"cpu":"a <fast> one","cores":2,"system":"Linux","python":"3","torch":"2","nsr":"0","numpy":"2"}'
@@ -27,7 +28,7 @@ DIGITS |= {read_as(0, 0.0): 1.0}
 DIGITS |= {"trained on": 60_000.0}
 
 
-def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
+def records_of(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
     experiment = EXPERIMENTS[name]
     return [
         Record(name, 1, cell, experiment.recipes[recipe], "paper", seed, metrics, 0.5, 2**28, ENVIRONMENT)
@@ -39,51 +40,55 @@ def some(name: str, metrics: dict[str, float], skip: int = 0) -> list[Record]:
 
 @pytest.fixture(scope="module")
 def records() -> dict[str, list[Record]]:
-    told = {"train": 1.0, "epochs": 50_000.0, "read": 1.0}
-    table_1 = told | {"1000 digits": 1.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
-    table_2 = told | {f"3^{power}": 0.5 for power in range(2, 34)}
+    common = {"train": 1.0, "epochs": 50_000.0, "read": 1.0}
+    table_1 = common | {"1000 digits": 1.0} | {f"10^{power}": 0.93 for power in range(2, 16)}
+    table_2 = common | {f"3^{power}": 0.5 for power in range(2, 34)}
     maps = {"epochs": 9.0} | {f"{kind}{comparison}": 1.0 for comparison in COMPARISONS for kind in ("train ", "")}
     squares = [square(n, k, absolute=absolute) for n in LENGTHS for k in POWERS for absolute in (False, True)]
-    loops = told | {"100,000 elements": 1.0, "100 digits": 1.0} | dict.fromkeys(squares, 0.75)
+    loops = common | {"100,000 elements": 1.0, "100 digits": 1.0} | dict.fromkeys(squares, 0.75)
     return {
-        "comparisons": some("comparisons", table_1),
-        "floats": some("floats", maps, skip=3),
-        "piecewise": some("piecewise", table_2),
-        "redundancy": some("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
-        "recurrent": some("recurrent", loops),
-        "digits": some("digits", DIGITS),
-        "shortest_paths": some(
-            "shortest_paths", dict.fromkeys(PATHS_ROWS.values(), 0.25) | {"exact": 0.5, "read": 1.0, "epochs": 1.0}
+        "comparisons": records_of("comparisons", table_1),
+        "floats": records_of("floats", maps, skip=3),
+        "piecewise": records_of("piecewise", table_2),
+        "redundancy": records_of("redundancy", {"=": 0.9, "!=": 0.95, "f": 0.7}),
+        "recurrent": records_of("recurrent", loops),
+        "digits": records_of("digits", DIGITS),
+        "shortest_paths": records_of(
+            "shortest_paths", dict.fromkeys(ROWS.values(), 0.25) | {"exact": 0.5, "read": 1.0, "epochs": 1.0}
         ),
     }
 
 
-def test_a_section_says_what_is_there_and_where_we_differ(records):
-    experiment = EXPERIMENTS["comparisons"]
-    told = section(experiment, summarise(experiment, records["comparisons"]))
-    assert (told["there"], told["expected"], told["seeds"]) == (24, 24, [100])
-    assert "mlp >: at 10^6 ours is 0.930, the paper's 0.48" in told["differences"]
-    assert not any(line.startswith("nsr =") for line in told["differences"])
-    assert told["minutes"]["paper"] == pytest.approx(12 * 100 * 0.5 / 60)
-    floats = EXPERIMENTS["floats"]
-    told = section(floats, summarise(floats, records["floats"]))
-    assert (told["there"], told["expected"]) == (46 + 59, 49 + 62)
+@pytest.fixture(scope="module")
+def summaries(records):
+    return {name: summarise(EXPERIMENTS[name], records[name]) for name in records}
 
 
-def test_charts_of_everything(records):
-    names = [name for name, _, _ in status_bit_charts()]
+def test_a_section_says_what_is_complete_and_where_we_differ(summaries):
+    comparisons = section(EXPERIMENTS["comparisons"], summaries["comparisons"])
+    assert (comparisons.complete, comparisons.expected, comparisons.seeds) == (24, 24, [100])
+    assert "mlp >: at 10^6 ours is 0.930, the paper's 0.48" in comparisons.differences
+    assert not any(line.startswith("nsr =") for line in comparisons.differences)
+    assert comparisons.minutes["paper"] == pytest.approx(12 * 100 * 0.5 / 60)
+    floats = section(EXPERIMENTS["floats"], summaries["floats"])
+    assert (floats.complete, floats.expected) == (46 + 59, 49 + 62)
+
+
+def test_figures_of_everything(summaries):
+    names = [name for name, _, _ in status_bit_figures()]
     for name, experiment in EXPERIMENTS.items():
-        names += [chart for chart, _, _ in CHARTS[name](experiment, summarise(experiment, records[name]))]
+        names += [figure for figure, _, _ in experiment.figures(summaries[name])]
     assert len(names) == len(set(names)) == CHARTS_IN_ALL
-    assert all(list(CHARTS[name](e, [])) == [] for name, e in EXPERIMENTS.items())
+    assert all(list(experiment.figures([])) == [] for experiment in EXPERIMENTS.values())
+    assert all(list(experiment.tables([])) == [] for experiment in EXPERIMENTS.values())
 
 
 def test_each_square_of_a_recurrent_map_is_its_length_magnitude_and_tolerance():
     experiment = EXPERIMENTS["recurrent"]
     metrics = {square(n, k): (n + k) / 100 for n in LENGTHS for k in POWERS}
     metrics |= {square(n, k, absolute=True): (n - k) / 100 for n in LENGTHS for k in POWERS}
-    summaries = summarise(experiment, some("recurrent", metrics))
-    charts = {name: (title, chart.to_dict()) for name, title, chart in CHARTS["recurrent"](experiment, summaries)}
+    summaries = summarise(experiment, records_of("recurrent", metrics))
+    charts = {name: (title, chart.to_dict()) for name, title, chart in experiment.figures(summaries)}
     assert list(charts)[:3] == [f"recurrent-paper-mlp-{kind}" for kind in ("minimum", "minimum-absolute", "count")]
     assert list(charts)[-1] == "recurrent-exact-nsr-count"
     for kind, sign in (("minimum", 1), ("minimum-absolute", -1), ("count", 1)):
@@ -91,20 +96,20 @@ def test_each_square_of_a_recurrent_map_is_its_length_magnitude_and_tolerance():
         assert ("within 0.1" in title) == (sign == -1)
         (squares,) = chart["datasets"].values()
         assert len(squares) == 10 * 13
-        for told in squares:
-            assert told["accuracy"] == pytest.approx((told["length"] + sign * told["magnitude"]) / 100)
+        for one in squares:
+            assert one["accuracy"] == pytest.approx((one["length"] + sign * one["magnitude"]) / 100)
 
 
 def test_a_recurrent_table_marks_what_is_missing_and_counts_seeds(records):
     experiment = EXPERIMENTS["recurrent"]
-    there = [record for record in records["recurrent"] if record.cell != experiment.cells[0]]
-    paper, exact = section(experiment, summarise(experiment, there))["tables"]
-    assert paper["head"] == exact["head"] == ["MLP minimum", "MLP count", "NSR minimum", "NSR count"]
-    assert paper["body"][0] == ("train", [None, *[(1.0, None)] * 3])
-    assert paper["body"][1] == ("5", [None, *[(0.75, None)] * 3])
-    assert [name for name, _ in paper["foot"]] == ["perfect", "read", "100,000 elements", "100 digits"]
-    assert [cell and cell[:2] for cell in paper["foot"][0][1]] == [None, *[(0, 100)] * 3]
-    assert [cell and cell[:2] for cell in paper["foot"][2][1]] == [None, *[(100, 100)] * 3]
+    kept = [record for record in records["recurrent"] if record.cell != experiment.cells[0]]
+    paper, exact = section(experiment, summarise(experiment, kept)).tables
+    assert paper.columns == exact.columns == ("MLP minimum", "MLP count", "NSR minimum", "NSR count")
+    assert paper.rows[0] == Row("train", (None, *[Mean(1.0)] * 3))
+    assert paper.rows[1] == Row("5", (None, *[Mean(0.75)] * 3))
+    assert [row.label for row in paper.foot] == ["perfect", "read", "100,000 elements", "100 digits", "epochs"]
+    assert paper.foot[0].entries == (None, *[Count(0, 100)] * 3)
+    assert paper.foot[2].entries == (None, *[Count(100, 100)] * 3)
 
 
 def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_number_line_its_histograms(records):
@@ -114,7 +119,7 @@ def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_numb
         for record in records["digits"]
     ]
     summaries = summarise(experiment, changed)
-    charts = {name: chart.to_dict() for name, _, chart in CHARTS["digits"](experiment, summaries)}
+    charts = {name: chart.to_dict() for name, _, chart in experiment.figures(summaries)}
     assert list(charts)[:5] == [
         *("digits-paper-greater", "digits-paper-nsr-greater-line", "digits-paper-mlp-greater-line"),
         *("digits-exact-greater", "digits-exact-equal"),
@@ -135,37 +140,38 @@ def test_the_curves_of_digits_have_a_band_and_a_line_for_each_model_and_the_numb
 
 def test_the_tables_of_digits_say_which_images_and_mark_what_is_missing(records):
     experiment = EXPERIMENTS["digits"]
-    there = [record for record in records["digits"] if record.cell != DigitsCell("classifier", "=", "MNIST")]
-    told = section(experiment, summarise(experiment, there))
-    assert (told["there"], told["expected"]) == (3 + 9, 3 + 10)
-    paper, exact, unseen = told["tables"]
-    assert paper["title"] == "Recipe paper, 60,000 images of MNIST, 10 seeds, NSR 0 s a seed"
-    assert exact["head"] == ("classifier", "mlp", "nsr")
-    assert exact["body"][0] == (">", [(0.9, None)] * 3)
-    assert exact["body"][1] == ("digits", [(0.875, None)] * 3)
-    assert exact["body"][2] == ("=", [None, (0.9, None), (0.9, None)])
-    assert exact["body"][5] == ("balanced", [None, (0.85, None), (0.85, None)])
-    assert unseen["head"] == ["MLP of 0 to 4", "MLP up to 3 apart", "NSR of 0 to 4", "NSR up to 3 apart"]
-    assert unseen["body"][2] == ("not shown", [(0.5, None)] * 4)
-    assert section(experiment, [])["tables"] == []
+    kept = [record for record in records["digits"] if record.cell != DigitsCell("classifier", "=", "MNIST")]
+    digits = section(experiment, summarise(experiment, kept))
+    assert (digits.complete, digits.expected) == (3 + 9, 3 + 10)
+    paper, exact, subsets = digits.tables
+    assert paper.title == "Digit comparisons: recipe paper, 60,000 images of MNIST, 10 seeds, NSR 0 s per seed"
+    assert exact.columns == ("classifier", "mlp", "nsr")
+    assert exact.rows[0] == Row(">", (Mean(0.9),) * 3)
+    assert exact.rows[1] == Row("digits", (Mean(0.875),) * 3)
+    assert exact.rows[2] == Row("=", (None, Mean(0.9), Mean(0.9)))
+    assert exact.rows[5] == Row("balanced", (None, Mean(0.85), Mean(0.85)))
+    assert subsets.columns == ("MLP of 0 to 4", "MLP up to 3 apart", "NSR of 0 to 4", "NSR up to 3 apart")
+    assert subsets.rows[2] == Row("not shown", (Mean(0.5),) * 4)
+    assert section(experiment, []).tables == []
 
 
 def test_figures_are_written_as_svg_and_png(tmp_path, records):
-    assert write_figures(tmp_path, {"floats": records["floats"][:400]}) == len(list(tmp_path.glob("*.svg")))
+    summaries = {"floats": summarise(EXPERIMENTS["floats"], records["floats"][:400])}
+    assert write_figures(tmp_path, summaries) == len(list(tmp_path.glob("*.svg")))
     assert (tmp_path / "bits.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "bits-lambda.svg").read_text()
 
 
-def test_a_page_without_records_shows_everything_as_missing(tmp_path):
+def test_a_page_without_results_shows_everything_as_missing(tmp_path):
     write_page(tmp_path / "deep" / "page.html", {})
     text = (tmp_path / "deep" / "page.html").read_text()
-    assert text.count("Nothing has been run yet.") == len(EXPERIMENTS)
+    assert text.count("There are no complete results yet.") == len(EXPERIMENTS)
     assert '<span class="missing">missing</span>' in text
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["page.html"]
 
 
-def test_what_records_say_is_text_on_the_page(tmp_path, records):
-    write_page(tmp_path / "page.html", records)
+def test_what_records_hold_is_text_on_the_page(tmp_path, summaries):
+    write_page(tmp_path / "page.html", summaries)
     text = (tmp_path / "page.html").read_text()
     assert "a &lt;fast&gt; one" in text
     assert "<fast>" not in text
@@ -174,21 +180,21 @@ def test_what_records_say_is_text_on_the_page(tmp_path, records):
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1200, "dark")])
-def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, scheme):
+def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, summaries, width, scheme):
     from playwright.sync_api import sync_playwright
 
     file = tmp_path / "page.html"
-    write_page(file, records)
-    said, asked = [], []
+    write_page(file, summaries)
+    messages, requests = [], []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=BROWSER,
             args=["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"],
         )
         page = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme).new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
         page.goto(file.as_uri())
         page.wait_for_function("document.body.dataset.drawn", timeout=60_000)
         charts, drawn = page.evaluate(
@@ -203,8 +209,8 @@ def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, records, width, 
             ".filter(t => t.getBoundingClientRect().right > innerWidth + 1).length"
         )
         browser.close()
-    assert said == []
-    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert messages == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
     assert charts == drawn == CHARTS_IN_ALL
     assert wide <= width
     assert cut == 0

@@ -1,21 +1,27 @@
 """Section 4.1, Table 1: learn the six comparisons on [-10, 9] and ask them at 10^2 to 10^15."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from nsr.data import COMPARISONS, all_pairs, pairs_around
 from nsr.ensemble import Ensemble
+from nsr.paper.cells import Summary, grouped, metrics
+from nsr.paper.figures import Figure, colour, magnitude_lines, magnitude_points, seed_dots
 from nsr.paper.measure import GATES, X1, X2, Read, accuracy, accuracy_of_each, read_each
 from nsr.paper.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
+from nsr.paper.tables import Columns, Table, run_of
 from nsr.program import Compare
 from nsr.training import EXACT, PAPER, fit
 
 POWERS = range(2, 16)
 """The paper tests to 10^13."""
+MAGNITUDES = tuple(f"10^{power}" for power in POWERS)
+"""Metrics: the accuracy at each magnitude."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ def _right_at_1000_digits(program: Read, comparison: str, seed: int) -> bool:
     return all(program([n, m]) == COMPARISONS[comparison](n, m) for m in (n - 1, n, n + 1))
 
 
-TABLE_1: Mapping[Cell, Metrics] = {
+TABLE_1: Mapping[ComparisonCell, Metrics] = {
     ComparisonCell("mlp", ">"): printed_row(10, 1.0, 1.0, 0.96, 0.71, 0.49, 0.48),
     ComparisonCell("mlp", "<"): printed_row(10, 1.0, 1.0, 0.93, 0.70, 0.49, 0.48),
     ComparisonCell("mlp", ">="): printed_row(10, 1.0, 1.0, 0.94, 0.71, 0.49, 0.48),
@@ -71,6 +77,68 @@ TABLE_1: Mapping[Cell, Metrics] = {
     ComparisonCell("nsr", "!="): printed_row(10, 0.99, 0.92),
 }
 
+DESCRIPTION = (
+    "Models learn one comparison on all pairs of integers from -10 to 9 and are tested on pairs of neighbours around "
+    "a random number of each magnitude. Means over seeds; the paper's value is below ours. For = and != the test has "
+    "11 equal pairs and 10 unequal ones. The paper stops at 10^13."
+)
+
+
+def tables(summaries: Sequence[Summary[ComparisonCell]]) -> list[Table]:
+    """Table 1, turned so that it fits 80 columns: a row for each magnitude, a column for each comparison."""
+    return [_table(model, shown) for (_, model), shown in grouped(summaries, _recipe_and_model).items()]
+
+
+def _table(model: str, summaries: Sequence[Summary[ComparisonCell]]) -> Table:
+    columns = Columns.of({comparison: ComparisonCell(model, comparison) for comparison in COMPARISONS}, summaries)
+    return Table(
+        title=f"Table 1: {model.upper()}, {run_of(summaries)}, ours and the paper's",
+        corner="",
+        columns=columns.names,
+        rows=tuple(columns.compared(name) for name in ("train", *MAGNITUDES)),
+        foot=(*columns.counts("read"), columns.perfect("10^1000", "1000 digits")),
+    )
+
+
+def figures(summaries: Sequence[Summary[ComparisonCell]]) -> Iterator[Figure]:
+    """Accuracy against magnitude with the paper's beside ours, and the distribution of the seeds."""
+    for (recipe, model), shown in grouped(summaries, _recipe_and_model).items():
+        points = [point for summary in shown for point in magnitude_points(summary, "comparison", 10)]
+        yield (
+            f"comparisons-{recipe}-{model}",
+            f"{model.upper()}, {run_of(shown)}: ours solid, the paper's dashed",
+            magnitude_lines(points, "comparison", list(COMPARISONS), base=10, lowest=0.4),
+        )
+        yield (
+            f"comparisons-{recipe}-{model}-seeds",
+            f"{model.upper()}, recipe {recipe}: seeds by their mean accuracy over all magnitudes",
+            _seeds(shown),
+        )
+
+
+def _recipe_and_model(summary: Summary[ComparisonCell]) -> tuple[str, str]:
+    return summary.recipe, summary.cell.model
+
+
+def _seeds(summaries: Sequence[Summary[ComparisonCell]]) -> Any:
+    """Each comparison a row, each mean accuracy a dot."""
+    import altair as alt
+
+    points = [
+        {"comparison": summary.cell.comparison, "mean accuracy": round(sum(values) / len(values), 2)}
+        for summary in summaries
+        for values in zip(*(summary.values[name] for name in MAGNITUDES), strict=True)
+    ]
+    return seed_dots(
+        points,
+        x=alt.X("mean accuracy:Q", scale=alt.Scale(domain=[0.4, 1.02])),
+        y=alt.Y("comparison:N", sort=list(COMPARISONS), title=None),
+        colours=colour("comparison", list(COMPARISONS), legend=False),
+        largest=400,
+        opacity=0.75,
+    )
+
+
 EXPERIMENT = Experiment(
     name="comparisons",
     title="Learning comparisons",
@@ -82,4 +150,8 @@ EXPERIMENT = Experiment(
     run=run_cell,
     published=TABLE_1,
     profiles=PROFILES,
+    metrics=metrics(accuracy=("train", *MAGNITUDES), flag=("read", "1000 digits"), count=("epochs",)),
+    description=DESCRIPTION,
+    tables=tables,
+    figures=figures,
 )

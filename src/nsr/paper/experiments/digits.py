@@ -1,10 +1,11 @@
 """Section 4.7: a network learns to read digits, told only how pairs of them compare."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nsr.batches import epochs
+from nsr.minibatches import epochs
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
-from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, Reader
+from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
+from nsr.paper.cells import Summary, by_recipe, metrics
+from nsr.paper.figures import Figure, Point, chart_of, colour, lines_with_bands, sized
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
+from nsr.paper.tables import Columns, Table, plural, run_of
 from nsr.training import EXACT, LATER, LOSSES, PAPER, one_thread
 
 SIZE = 50
@@ -27,6 +31,7 @@ BIN = 0.25
 """How wide the bins are in which the numbers that were read are counted, digit by digit."""
 BINS = tuple(BIN * step for step in range(round(9 / BIN)))
 """Where each bin begins."""
+EPOCHS = 20
 MODELS = ("classifier", "mlp", "nsr")
 SHOWN: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "all": lambda first, second: (first >= 0) & (second >= 0),
@@ -106,7 +111,7 @@ def _run(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Met
 def _module(
     cell: DigitsCell, recipe: DigitsRecipe, side: int, generator: torch.Generator
 ) -> DigitClassifier | DigitComparison:
-    reader = Reader(side, generator=generator)
+    reader = DigitReader(side, generator=generator)
     if cell.model == "classifier":
         return DigitClassifier(reader)
     register = partial(NSR, scale=recipe.scale) if cell.model == "nsr" else MLP
@@ -160,7 +165,7 @@ def _tested(cell: DigitsCell, module: DigitClassifier | DigitComparison, data: D
 
 
 @torch.no_grad()
-def _number_line(reader: Reader, data: Digits, examples: Tensor, generator: torch.Generator) -> dict[str, float]:
+def _number_line(reader: DigitReader, data: Digits, examples: Tensor, generator: torch.Generator) -> dict[str, float]:
     """What the reader makes of the test images of each digit, and how many digits are right once labels are shown.
 
     The map from numbers to digits is the monotone one of least squares (isotonic regression), rising or falling as the
@@ -191,11 +196,11 @@ def prepare(cell: DigitsCell, data: Path | None, on_message: Callable[[str], Non
     _load(cell.images, data, on_message)
 
 
-def _cells(images: str) -> tuple[Cell, ...]:
+def _cells(images: str) -> tuple[DigitsCell, ...]:
     return grid(DigitsCell, model=MODELS, comparison=(">",), images=(images,))
 
 
-def _beyond(images: str) -> tuple[Cell, ...]:
+def _beyond(images: str) -> tuple[DigitsCell, ...]:
     equal = grid(DigitsCell, model=MODELS, comparison=("=",), images=(images,))
     shown = [pairs for pairs in SHOWN if pairs != "all"]
     return equal + grid(DigitsCell, model=("mlp", "nsr"), comparison=(">",), images=(images,), pairs=shown)
@@ -203,6 +208,171 @@ def _beyond(images: str) -> tuple[Cell, ...]:
 
 def _on(images: str, **options: Any) -> Profile:
     return Profile(keep=lambda cell: cell.images == images, **options)
+
+
+DESCRIPTION = (
+    "A small convolutional network reads each of 50 images as a number, class probabilities times [0, 1, ..., 9], and "
+    "a register, or an MLP, compares every pair of the 50 numbers: the only labels are the results of the comparison. "
+    "Accuracies are over all pairs of each 50 test images; beside them is what the same network reaches on the same "
+    "pairs when it is trained on the digits themselves. A pair may be an image and itself. For = one pair in nine is "
+    "equal, and a model that always answers unequal is right on 0.886 of the pairs of MNIST: so equal and unequal "
+    "pairs are also shown separately, and balanced is their mean. Profile paper learns from the 60,000 images of "
+    "MNIST, the others from the 1,347 images of 8x8 pixels that come with scikit-learn. Beyond the paper: the digit "
+    "is recovered from the number read, through a monotone map (isotonic regression, rounded) that 100 labelled "
+    "training images determine after training; the number lines show histograms of the numbers that the first seed "
+    "read in the test images of each digit; and models trained only on pairs of the digits 0 to 4, or only on pairs "
+    "up to 3 apart, are tested on all pairs (a network that never saw a 5 cannot recover more than half of the "
+    "digits). A network may count downwards, and for = in any order. The paper prints curves and no numbers, so none "
+    "stand beside ours."
+)
+ROWS: Mapping[str, tuple[str, Sequence[str]]] = {
+    ">": (">", ["accuracy"]),
+    "digits": (">", ["digits"]),
+    "=": ("=", ["accuracy"]),
+    "equal pairs": ("=", ["equal"]),
+    "unequal pairs": ("=", ["unequal"]),
+    "balanced": ("=", ["equal", "unequal"]),
+}
+"""Rows of the tables: the comparison, and the metrics whose mean each shows."""
+SUBSET_ROWS = {"all pairs": "accuracy", "shown": "shown", "not shown": "not shown", "digits": "digits"}
+"""Rows of the table of models trained on a subset of the pairs, and the metric of each."""
+SUBSETS = {"of 0 to 4": "of 0 to 4", "3 apart": "up to 3 apart"}
+LINES = {
+    ("nsr", "pairs"): "NSR",
+    ("mlp", "pairs"): "MLP",
+    ("classifier", "pairs"): "classifier",
+    ("classifier", "digits"): "classifier, digits",
+}
+"""Whose accuracy on what, in the paper's order of colours, and the text of the legend."""
+NAMES = {">": "greater", "=": "equal"}
+"""Names of the comparisons in files."""
+NUMBER_LINES = (("nsr", ">"), ("mlp", ">"), ("nsr", "="))
+
+
+def tables(summaries: Sequence[Summary[DigitsCell]]) -> list[Table]:
+    """The ends of the curves as numbers, then the models trained on a subset of the pairs."""
+    found = [_table(shown) for shown in by_recipe(_on_all_pairs(summaries)).values()]
+    subsets = [summary for summary in summaries if summary.cell.pairs != "all"]
+    return [*found, _subset_table(subsets)] if subsets else found
+
+
+def _on_all_pairs(summaries: Sequence[Summary[DigitsCell]]) -> list[Summary[DigitsCell]]:
+    return [summary for summary in summaries if summary.cell.pairs == "all"]
+
+
+def _table(summaries: Sequence[Summary[DigitsCell]]) -> Table:
+    first, last = summaries[0], summaries[-1]
+    images = max(summary.metrics["trained on"] for summary in summaries)
+    rows = []
+    for label, (comparison, names) in ROWS.items():
+        cells = {model: DigitsCell(model, comparison, first.cell.images) for model in MODELS}
+        columns = Columns.of(cells, summaries)
+        if columns.present:  # = is beyond the paper: recipe paper has no results for it
+            rows.append(columns.means(label, names))
+    return Table(
+        title=f"Digit comparisons: recipe {first.recipe}, {images:,.0f} images of {first.cell.images}, "
+        f"{plural(first.seeds, 'seed')}, {last.cell.model.upper()} {last.seconds / last.seeds:.0f} s per seed",
+        corner="pairs",
+        columns=MODELS,
+        rows=tuple(rows),
+    )
+
+
+def _subset_table(summaries: Sequence[Summary[DigitsCell]]) -> Table:
+    cells = {f"{s.cell.model.upper()} {SUBSETS[s.cell.pairs]}": s.cell for s in summaries}
+    columns = Columns.of(cells, summaries)
+    return Table(
+        title=f"Digit comparisons: trained on a subset of the pairs, {run_of(summaries)}",
+        corner="pairs",
+        columns=columns.names,
+        rows=tuple(columns.means(label, [metric]) for label, metric in SUBSET_ROWS.items()),
+    )
+
+
+def figures(summaries: Sequence[Summary[DigitsCell]]) -> Iterator[Figure]:
+    """Accuracy over the epochs with one standard deviation shaded, then the number lines of the first seed."""
+    for recipe, shown in by_recipe(_on_all_pairs(summaries)).items():
+        present = {(summary.cell.model, summary.cell.comparison): summary for summary in shown}
+        for comparison, name in NAMES.items():
+            points = [
+                point
+                for (model, what), line in LINES.items()
+                if (model, comparison) in present
+                for point in _over_epochs(present[model, comparison], what, line)
+            ]
+            if points:
+                title = f"Pairs {comparison}, recipe {recipe}: mean over seeds, one standard deviation shaded"
+                yield f"digits-{recipe}-{name}", title, _curves(points)
+        for model, comparison in NUMBER_LINES:
+            if (model, comparison) in present:
+                title = f"The number line of {model.upper()} {comparison}, recipe {recipe}, first seed"
+                name = f"digits-{recipe}-{model}-{NAMES[comparison]}-line"
+                yield name, title, _histograms(present[model, comparison])
+
+
+def _over_epochs(summary: Summary[DigitsCell], what: str, line: str) -> Iterator[Point]:
+    for epoch in range(1, EPOCHS + 1):
+        values = summary.values.get(after(epoch, what))
+        if values is None:  # a profile may have fewer epochs
+            return
+        mean, deviation = summary.metrics[after(epoch, what)], stdev(values) if len(values) > 1 else 0.0
+        yield {
+            "epoch": epoch,
+            "accuracy": mean,
+            "low": max(0.0, mean - deviation),
+            "high": min(1.0, mean + deviation),
+            "model": line,
+            "seeds": summary.seeds,
+        }
+
+
+def _curves(points: Sequence[Point]) -> Any:
+    import altair as alt
+
+    return lines_with_bands(
+        points,
+        x=alt.X("epoch:Q", axis=alt.Axis(tickMinStep=1)),
+        y="accuracy",
+        band=("low", "high"),
+        colours=colour("model", list(LINES.values())),
+        tooltip=["model", "epoch", alt.Tooltip("accuracy:Q", format=".4f"), "seeds"],
+        title="accuracy",
+        point_size=14,
+        scale=alt.Scale(zero=False),
+    )
+
+
+def _histograms(summary: Summary[DigitsCell]) -> Any:
+    """For each digit a histogram of the numbers that were read in its images, one above the other."""
+    import altair as alt
+
+    shares = {(digit, start): summary.values[read_as(digit, start)][0] for digit in range(10) for start in BINS}
+    highest = max(shares.values())
+    bars = [
+        {
+            "digit": str(digit),
+            "from": start,
+            "to": start + BIN,
+            "share": share,
+            "base": digit,
+            "top": digit + 0.95 * share / highest,
+        }
+        for (digit, start), share in shares.items()
+        if share
+    ]
+    y = alt.Y("base:Q", scale=alt.Scale(domain=[0, 10]), title="digit shown", axis=alt.Axis(values=list(range(10))))
+    return sized(
+        chart_of(bars)
+        .mark_rect()
+        .encode(
+            alt.X("from:Q", scale=alt.Scale(domain=[0, 9], nice=False), title="number read"),
+            y,
+            x2="to",
+            y2="top",
+            color=colour("digit", [str(digit) for digit in range(10)], legend=False),
+            tooltip=["digit", "from", "to", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
 
 
 EXPERIMENT = Experiment(
@@ -215,10 +385,10 @@ EXPERIMENT = Experiment(
     cells=_cells("MNIST") + _cells("8x8"),
     beyond=_beyond("MNIST") + _beyond("8x8"),
     recipes={
-        "paper": DigitsRecipe.based_on(PAPER, epochs=20),
+        "paper": DigitsRecipe.based_on(PAPER, epochs=EPOCHS),
         "exact": DigitsRecipe.based_on(
             EXACT,
-            epochs=20,
+            epochs=EPOCHS,
             learning_rate=4e-3,
             patience=0,
             scale=3.0,
@@ -237,4 +407,15 @@ EXPERIMENT = Experiment(
         "paper": _on("MNIST", name="paper", seeds=10),
     },
     block=1,
+    metrics=metrics(
+        accuracy=[
+            *(after(epoch, what) for epoch in range(1, EPOCHS + 1) for what in ("pairs", "digits")),
+            *("accuracy", "equal", "unequal", "shown", "not shown", "digits"),
+        ],
+        share=[read_as(digit, start) for digit in range(10) for start in BINS],
+        count=["trained on"],
+    ),
+    description=DESCRIPTION,
+    tables=tables,
+    figures=figures,
 )

@@ -1,8 +1,9 @@
 """Section 4.4: how many redundant units it takes to learn =, != and f."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,8 +12,11 @@ from torch import Tensor
 from nsr.data import FUNCTIONS, Rows, all_pairs, function_around, function_of_all_pairs, pairs_around
 from nsr.ensemble import Ensemble
 from nsr.nn import NSR, Piecewise
+from nsr.paper.cells import Summary, by_recipe, metrics
+from nsr.paper.figures import Figure, colour, lines_with_bands, mean_interval, perfect_seeds
 from nsr.paper.measure import accuracy_of_each, nearness_of_each, read_each
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, Recipe, grid
+from nsr.paper.tables import Mean, Row, Table, run_of
 from nsr.training import EXACT, PAPER, fit, fold
 
 COMPARED = ("=", "!=")
@@ -75,6 +79,64 @@ def _function(redundancy: int, recipe: ExperimentRecipe, seeds: Sequence[int]) -
     return torch.stack([test(power) for power in POWERS]).mean(0)
 
 
+DESCRIPTION = (
+    "The accuracy of =, != and f with 1 to 15 redundant units, averaged over all magnitudes of the tests above: 10^2 "
+    "to 10^13 for the comparisons, 3^2 to 3^13 for f. The paper says that = and != gain up to about 9 units and that "
+    "f hardly changes; it prints no numbers, so none stand beside ours."
+)
+
+
+def tables(summaries: Sequence[Summary[RedundancyCell]]) -> list[Table]:
+    """The curves as numbers: a row for each number of units."""
+    return [
+        Table(
+            title=f"Redundancy curves: {run_of(shown)}, mean over all magnitudes",
+            corner="units",
+            columns=TASKS,
+            rows=tuple(
+                Row(str(summary.cell.redundancy), tuple(Mean(summary.metrics[task]) for task in TASKS))
+                for summary in shown
+            ),
+        )
+        for shown in by_recipe(summaries).values()
+    ]
+
+
+def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
+    """Mean accuracy against the number of units, with the 95 % interval of the mean shaded."""
+    for recipe, shown in by_recipe(summaries).items():
+        title = f"Recipe {recipe}, {shown[0].seeds} seeds: mean over all magnitudes, 95 % interval of the mean shaded"
+        yield f"redundancy-{recipe}", title, _curves(shown)
+
+
+def _curves(summaries: Sequence[Summary[RedundancyCell]]) -> Any:
+    import altair as alt
+
+    points = [
+        {
+            "task": task,
+            "units": summary.cell.redundancy,
+            "accuracy": summary.metrics[task],
+            "low": low,
+            "high": high,
+            "perfect seeds": perfect_seeds(summary, task),
+        }
+        for summary in summaries
+        for task in TASKS
+        for low, high in [mean_interval(summary.values[task])]
+    ]
+    return lines_with_bands(
+        points,
+        x=alt.X("units:Q", title="redundant units", axis=alt.Axis(tickMinStep=1)),
+        y="accuracy",
+        band=("low", "high"),
+        colours=colour("task", TASKS),
+        tooltip=["task", "units", alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"],
+        title="mean accuracy",
+        scale=alt.Scale(domain=[0.4, 1.02], clamp=True),
+    )
+
+
 EXPERIMENT = Experiment(
     name="redundancy",
     title="Redundancy",
@@ -94,4 +156,8 @@ EXPERIMENT = Experiment(
         "quick": Profile(name="quick", seeds=10, epochs=10_000, keep=lambda cell: cell.redundancy in (1, 10)),
         "paper": Profile(name="paper", seeds=100),
     },
+    metrics=metrics(accuracy=TASKS),
+    description=DESCRIPTION,
+    tables=tables,
+    figures=figures,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from nsr.paper.records import Item
 from nsr.paper.spec import Cell, Experiment, Profile
@@ -12,7 +13,7 @@ BLOCK = 100
 
 
 def plan(
-    experiment: Experiment,
+    experiment: Experiment[Any],
     profile: Profile,
     recipes: Iterable[str],
     seeds: Sequence[int],

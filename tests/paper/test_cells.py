@@ -1,0 +1,43 @@
+import pytest
+
+from nsr.paper.cells import Cell, Metric, Summary, by_recipe, grouped, metrics, wilson
+from nsr.paper.experiments import EXPERIMENTS
+
+
+def summary(recipe: str, **values: tuple[float, ...]) -> Summary[Cell]:
+    return Summary(Cell(), recipe, "quick", values, ("right",), 1.0, 1, {})
+
+
+def test_metrics_have_a_name_and_a_kind():
+    assert metrics(accuracy=["train"], flag=["read"], count=["epochs"]) == (
+        Metric("train", "accuracy"),
+        Metric("read", "flag"),
+        Metric("epochs", "count"),
+    )
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=EXPERIMENTS)
+def test_no_experiment_lists_a_metric_twice(experiment):
+    names = [metric.name for metric in experiment.metrics]
+    assert len(names) == len(set(names))
+
+
+def test_perfect_seeds_need_every_accuracy_and_nothing_else():
+    two = summary("paper", right=(1.0, 0.5), read=(0.0, 1.0))
+    assert (two.perfect(), two.perfect("read"), two.perfect("right", "read")) == (1, 1, 0)
+
+
+def test_groups_keep_their_order():
+    summaries = [summary("paper", right=(1.0,)), summary("exact", right=(1.0,)), summary("paper", right=(0.0,))]
+    assert list(by_recipe(summaries)) == ["paper", "exact"]
+    assert by_recipe(summaries)["paper"] == [summaries[0], summaries[2]]
+    assert grouped(summaries, Summary.perfect) == {1: summaries[:2], 0: summaries[2:]}
+
+
+# From Newcombe (1998), Statistics in Medicine 17, Table I, method 3.
+@pytest.mark.parametrize(
+    ("successes", "trials", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_intervals_are_the_published_ones(successes, trials, low, high):
+    assert wilson(successes, trials) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
