@@ -45,7 +45,7 @@ def test_integers_and_fractions_of_any_size_are_exact(tree, table):
     for row in table:
         got = evaluate(tree, named(row))
         assert got == worth(tree, named(row))
-        assert isinstance(got, bool) is tree.is_truth
+        assert isinstance(got, bool) is tree.is_boolean
         assert isinstance(got, bool | int | Fraction)
 
 
@@ -102,7 +102,7 @@ def test_arrays_of_integers_are_exact_where_there_are_no_fractions(tree, table):
 
 @given(expressions(NAMES), rows(st.one_of(INTEGERS, st.integers(-(2**63), 2**63 - 1))))
 def test_formulas_of_arrays_and_tensors_of_integers_are_exact_even_with_fractions(tree, table):
-    formula = tree if tree.is_truth else Compare(">", tree, a)
+    formula = tree if tree.is_boolean else Compare(">", tree, a)
     truth = [worth(formula, named(row)) for row in table]
     for make in (np.array, torch.tensor):
         got = evaluate(formula, columns(table, make))
@@ -157,7 +157,7 @@ def test_tensors_are_exact_where_a_sum_passes_beyond_int64_and_refuse_where_the_
     for value in (column, column[0]):
         with pytest.raises(ValueError) as refusal:
             evaluate(2 * a, {"a": value})
-        text = "the answer leaves int64, the largest integers of a tensor: give numpy arrays for larger ones"
+        text = "the answer does not fit int64, the largest integer type of torch: pass numpy arrays instead"
         assert str(refusal.value) == text
 
 
@@ -367,8 +367,8 @@ def test_without_variables_and_rows_the_answer_is_one_number():
 @pytest.mark.parametrize(
     ("tree", "values", "text"),
     [
-        (more, {"a": 1}, "there is no value for 'b': the program needs a, b"),
-        (more, {}, "there is no value for 'a': the program needs a, b"),
+        (more, {"a": 1}, "no value for 'b': the program needs a, b"),
+        (more, {}, "no value for 'a': the program needs a, b"),
         (more, {"a": 1, "b": "x"}, "'b' must hold numbers, got 'x'"),
         (more, {"a": 1j, "b": 1}, "'a' must hold numbers, got 1j"),
         (
@@ -390,5 +390,5 @@ def test_values_of_other_names_are_not_looked_at():
 
 @pytest.mark.usefixtures("unchecked")
 def test_what_is_no_node_has_no_value():
-    with pytest.raises(TypeError, match="no value for Expression()"):
+    with pytest.raises(TypeError, match=r"^cannot evaluate Expression\(\)$"):
         evaluate(Expression(), {})

@@ -1,6 +1,7 @@
-"""The nodes: exact numbers, values that cannot change, and refusals of what is neither number nor formula."""
+"""The nodes: exact numbers, immutable values, and errors for what is neither a number nor a formula."""
 
 import copy
+import operator
 import pickle
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
@@ -12,15 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nsr.program
 from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
-from nsr.program.expressions import MIRRORED, NEGATED, natural, rational, total
+from nsr.program.expressions import MIRRORED, NEGATED, natural_key, rational, total
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions, numbers
 
 a, b, c = map(Variable, "abc")
 more = Compare(">", a, b)
 HALF = Fraction(1, 2)
+PUBLIC = {name: getattr(nsr.program, name) for name in nsr.program.__all__}
+"""What ``from nsr.program import *`` brings."""
 
 
 # Numbers
@@ -137,18 +141,113 @@ def test_negated_and_mirrored_comparisons(symbol):
         assert COMPARISONS[MIRRORED[symbol]](y, x) is COMPARISONS[symbol](x, y)
 
 
+@pytest.mark.parametrize(
+    ("built", "tree"),
+    [
+        (a > b, Compare(">", a, b)),
+        (a < b, Compare("<", a, b)),
+        (a >= b, Compare(">=", a, b)),
+        (a <= b, Compare("<=", a, b)),
+        (a.eq(b), Compare("=", a, b)),
+        (a.ne(b), Compare("!=", a, b)),
+        (Compare("==", a, b), Compare("=", a, b)),
+        (a > 3, Compare(">", a, Constant(3))),
+        (operator.lt(3, a), Compare(">", a, Constant(3))),
+        (operator.ge(3, a + b), Compare("<=", a + b, Constant(3))),
+        (operator.le(0.1, a), Compare(">=", a, Constant(Fraction(1, 10)))),
+        (Decimal("0.1") > a, Compare("<", a, Constant(Fraction(1, 10)))),
+        (operator.lt(HALF, a), Compare(">", a, Constant(HALF))),
+        (np.float64(0.1) < a, Compare(">", a, Constant(Fraction(1, 10)))),
+        (np.int64(3) < a, Compare(">", a, Constant(3))),
+        (a.eq(3), Compare("=", a, Constant(3))),
+        (a.ne(0.5), Compare("!=", a, Constant(HALF))),
+        (Compare(">", a, 3), Compare(">", a, Constant(3))),
+        (Compare("<", 0.5, a), Compare("<", Constant(HALF), a)),
+        (Where(more, 1, 0), Where(more, Constant(1), Constant(0))),
+        (Where(more, a, 0.5), Where(more, a, Constant(HALF))),
+        (Linear([(2, a), (1, 3)]), Linear([(2, a), (1, Constant(3))])),
+        ((a > b) & (a > 3), And(more, Compare(">", a, Constant(3)))),
+        ((a > b) | (a > 3), Or(more, Compare(">", a, Constant(3)))),
+        (~(a > b), Not(more)),
+        (~(a > b) & (a < 3) | a.eq(b), Or(And(Not(more), a < 3), a.eq(b))),
+        (a / 4, Linear([(Fraction(1, 4), a)])),
+        (a / 0.5, 2 * a),
+    ],
+)
+def test_operators_and_plain_numbers_build_trees(built, tree):
+    assert built == tree
+    assert type(built) is type(tree)
+
+
+def test_equality_of_trees_is_equality_of_values():
+    assert (a == Variable("a")) is True
+    assert (a == b) is False
+    assert (a != b) is True
+    assert {a + 1: "key"}[a + 1] == "key"
+    assert {a > b, a > b, a < b} == {more, Compare("<", a, b)}
+    assert [a, b].index(b) == 1
+
+
+@pytest.mark.parametrize(
+    ("used", "written"),
+    [
+        (lambda: bool(a > b), "a > b"),
+        (lambda: (a > b) and (b > c), "a > b"),
+        (lambda: (a > 3) or (b > c), "a > 3"),
+        (lambda: not a.eq(b), "a == b"),
+        (lambda: 0 < a < 5, "a > 0"),
+        (lambda: min(a, b), "b < a"),
+        (lambda: sorted([a, b]), "b < a"),
+        (lambda: 1 if a else 0, "a"),
+        (lambda: 1 if Truth(False) else 0, "False"),
+    ],
+)
+def test_a_tree_has_no_truth_value(used, written):
+    with pytest.raises(TypeError) as error:
+        used()
+    assert str(error.value) == (
+        f"{written} has no truth value until it is evaluated: use & instead of and, | instead of or, ~ instead of not,"
+        " and (a < b) & (b < c) instead of a < b < c"
+    )
+
+
 # Trees are values
 
 
 @given(expressions())
 def test_repr_pickle_and_deepcopy_give_the_same_tree(tree):
-    known = {
-        kind.__name__: kind for kind in (And, Compare, Constant, Fraction, Linear, Not, Or, Truth, Variable, Where)
-    }
-    for same in (eval(repr(tree), known), pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
+    for same in (eval(repr(tree), dict(PUBLIC)), pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):
         assert same == tree
         assert hash(same) == hash(tree)
         assert str(same) == str(tree)
+
+
+@pytest.mark.parametrize(
+    ("tree", "call"),
+    [
+        (a, "Variable('a')"),
+        (Variable("it's \n"), 'Variable("it\'s \\n")'),
+        (Constant(3), "Constant(3)"),
+        (Constant(-0.1), "Constant(-0.1)"),
+        (Constant(Fraction(1, 3)), "Constant(Fraction(1, 3))"),
+        (Constant(Fraction(10**20 + 1, 10)), "Constant(Fraction(100000000000000000001, 10))"),
+        (Truth(True), "Truth(True)"),
+        (a - b / 3, "Linear([(1, Variable('a')), (Fraction(-1, 3), Variable('b'))])"),
+        (2 * a + 4, "Linear([(2, Variable('a'))], 4)"),
+        (a > 37.5, "Compare('>', Variable('a'), Constant(37.5))"),
+        (And(more, ~more), f"And({more!r}, Not({more!r}))"),
+        (Where(more, a, 0), "Where(Compare('>', Variable('a'), Variable('b')), Variable('a'), Constant(0))"),
+        (Constant(10**5000), f"Constant({hex(10**5000)})"),
+    ],
+)
+def test_repr_is_the_constructor_call(tree, call):
+    assert repr(tree) == call
+    assert eval(call, dict(PUBLIC)) == tree
+
+
+@given(st.fractions() | st.floats(allow_nan=False, allow_infinity=False) | st.decimals(-(10**40), 10**40, places=30))
+def test_repr_of_any_constant_is_exact(value):
+    assert eval(repr(Constant(value)), dict(PUBLIC)) == Constant(value)
 
 
 def test_trees_differ_by_kind_and_order():
@@ -191,7 +290,7 @@ def test_a_list_of_terms_is_kept_as_a_tuple():
 
 
 @pytest.mark.parametrize(
-    ("tree", "size", "children", "is_truth"),
+    ("tree", "size", "children", "is_boolean"),
     [
         (a, 1, (), False),
         (Constant(7), 1, (), False),
@@ -207,8 +306,8 @@ def test_a_list_of_terms_is_kept_as_a_tuple():
         (Where(more, a, Constant(0)), 6, (more, a, Constant(0)), False),
     ],
 )
-def test_size_children_and_kind(tree, size, children, is_truth):
-    assert (tree.size, tree.children, tree.is_truth) == (size, children, is_truth)
+def test_size_children_and_kind(tree, size, children, is_boolean):
+    assert (tree.size, tree.children, tree.is_boolean) == (size, children, is_boolean)
 
 
 @given(expressions())
@@ -239,13 +338,13 @@ def test_variables_are_listed_as_a_person_would(names):
 
 @given(st.text(), st.text())
 def test_the_order_of_names_is_total(one, other):
-    assert (natural(one) == natural(other)) is (one == other)
-    assert (natural(one) < natural(other)) is not (natural(one) >= natural(other))
+    assert (natural_key(one) == natural_key(other)) is (one == other)
+    assert (natural_key(one) < natural_key(other)) is not (natural_key(one) >= natural_key(other))
 
 
 @given(st.integers(0, 10**30), st.integers(0, 10**30))
 def test_numbered_names_are_in_the_order_of_their_numbers(one, other):
-    assert (natural(f"x{one}") < natural(f"x{other}")) is (one < other)
+    assert (natural_key(f"x{one}") < natural_key(f"x{other}")) is (one < other)
 
 
 # Refusals
@@ -254,34 +353,55 @@ def test_numbered_names_are_in_the_order_of_their_numbers(one, other):
 @pytest.mark.parametrize(
     ("refused", "text"),
     [
-        (lambda: Variable(""), "the name of a variable must be a text that is not empty, got ''"),
-        (lambda: Variable(3), "the name of a variable must be a text that is not empty, got 3"),
+        (lambda: Variable(""), "the name of a variable must be a non-empty string, got ''"),
+        (lambda: Variable(3), "the name of a variable must be a non-empty string, got 3"),
         (lambda: Truth(1), "the value of Truth must be True or False, got 1"),
         (lambda: Truth(np.True_), "the value of Truth must be True or False, got np.True_"),
         (lambda: Linear(()), "a sum must have at least one term, and no coefficient of 0"),
         (lambda: Linear(((0, a),)), "a sum must have at least one term, and no coefficient of 0"),
-        (lambda: Linear(((1, Truth(True)),)), "a term of a sum must be a number, got Truth(value=True)"),
-        (lambda: a + Truth(True), "a term of a sum must be a number, got Truth(value=True)"),
-        (lambda: -Truth(True), "a term of a sum must be a number, got Truth(value=True)"),
-        (lambda: a * a, "a constant must be an int, a Fraction, a Decimal or a float, got Variable(name='a')"),
+        (lambda: Linear(((1, Truth(True)),)), "a term of a sum must be a number, got Truth(True)"),
+        (lambda: a + Truth(True), "a term of a sum must be a number, got Truth(True)"),
+        (lambda: -Truth(True), "a term of a sum must be a number, got Truth(True)"),
+        (lambda: a * a, "a constant must be an int, a Fraction, a Decimal or a float, got Variable('a')"),
         (
-            lambda: Compare("==", a, b),
-            "unknown comparison '==': choose from >, <, >=, <=, =, !=; did you mean '='?",
+            lambda: Compare("===", a, b),
+            "unknown comparison '===': choose from >, <, >=, <=, =, !=; did you mean '='?",
         ),
         (
             lambda: Compare("=<", a, b),
             "unknown comparison '=<': choose from >, <, >=, <=, =, !=; did you mean '<='?",
         ),
-        (lambda: Compare(">", 3, a), "a side of a comparison must be a number, got 3"),
-        (lambda: Compare(">", a, Truth(True)), "a side of a comparison must be a number, got Truth(value=True)"),
+        (lambda: Compare(">", "3", a), "a side of a comparison must be a number, got '3'"),
+        (lambda: Compare(">", a, True), "a side of a comparison must be a number, got True"),
+        (lambda: Compare(">", a, float("inf")), "a constant must be finite, got inf"),
+        (lambda: a > None, "a side of a comparison must be a number, got None"),
+        (
+            lambda: (a > b) > 3,
+            "a side of a comparison must be a number, got Compare('>', Variable('a'), Variable('b'))",
+        ),
+        (lambda: Linear([(1, "a")]), "a term of a sum must be a number, got 'a'"),
+        (lambda: Compare(">", a, Truth(True)), "a side of a comparison must be a number, got Truth(True)"),
         (lambda: And(), "And must join at least one formula, got none"),
         (lambda: Or(), "Or must join at least one formula, got none"),
-        (lambda: And(a), "a part of And must be a formula, got Variable(name='a')"),
+        (lambda: And(a), "a part of And must be a formula, got Variable('a')"),
         (lambda: Or(Truth(True), True), "a part of Or must be a formula, got True"),
-        (lambda: Not(a), "what Not denies must be a formula, got Variable(name='a')"),
-        (lambda: Where(a, a, b), "the condition of Where must be a formula, got Variable(name='a')"),
-        (lambda: Where(more, Truth(True), b), "a branch of Where must be a number, got Truth(value=True)"),
-        (lambda: Where(more, a, 0), "a branch of Where must be a number, got 0"),
+        (lambda: Not(a), "the argument of Not must be a formula, got Variable('a')"),
+        (lambda: Where(a, a, b), "the condition of Where must be a formula, got Variable('a')"),
+        (lambda: Where(more, Truth(True), b), "a branch of Where must be a number, got Truth(True)"),
+        (lambda: Where(more, a, "0"), "a branch of Where must be a number, got '0'"),
+        (
+            lambda: a & b,
+            "& joins formulas, got Variable('a'): put comparisons in parentheses, as in (a > b) & (c > d)",
+        ),
+        (
+            lambda: a > 3 | b > 4,
+            "| joins formulas, got 3: put comparisons in parentheses, as in (a > b) | (c > d)",
+        ),
+        (
+            lambda: 3 & more,
+            "& joins formulas, got 3: put comparisons in parentheses, as in (a > b) & (c > d)",
+        ),
+        (lambda: ~a, "the argument of Not must be a formula, got Variable('a')"),
     ],
 )
 @pytest.mark.usefixtures("unchecked")

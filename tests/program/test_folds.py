@@ -95,7 +95,7 @@ def test_a_trained_loop_reads_as_what_it_is(loop, kind, epochs):
             read.append(str(refusal))
     expected = MINIMUM if loop == "minimum" else COUNTING
     assert read.count(expected) >= 3
-    assert next(fold for fold in read if fold == expected).evidence.with_data == 1
+    assert next(fold for fold in read if fold == expected).evidence.agreement == 1
 
 
 def test_a_loop_that_the_lists_contradict_is_refused_with_some_of_them():
@@ -104,15 +104,15 @@ def test_a_loop_that_the_lists_contradict_is_refused_with_some_of_them():
         harden(RecurrentMinimum(written(2, (0, ">", 1, 0.0))), data=rows)
     assert "best = x if best <= x else best" in str(refusal.value) or "best > x" in str(refusal.value)
     assert len(refusal.value.rows) > 400
-    with pytest.raises(UnreadableError, match="only what an NSR decides can be read"):
+    with pytest.raises(UnreadableError, match="^only a module with an NSR can be read"):
         harden(RecurrentMinimum(MLP(2)), data=rows)
     assert harden(RecurrentMinimum(written(2, (0, "<=", 1, 0.0), scale=5.0))) == MINIMUM
 
 
 def test_wrong_loops_are_refused_in_a_sentence():
-    with pytest.raises(ValueError, match=r"^the state needs a name of its own, got 'x'$"):
+    with pytest.raises(ValueError, match=r"^the state cannot be named 'x', which is the name of an element"):
         Fold("x", FIRST, ITEM)
-    with pytest.raises(ValueError, match=r"^step must be a number that uses best, first, x alone, got y$"):
+    with pytest.raises(ValueError, match=r"^step must be a number that uses only best, first, x, got y$"):
         Fold("best", FIRST, Variable("y"))
     with pytest.raises(ValueError, match=r"^a list must have at least one element, got none$"):
         MINIMUM([])
@@ -128,18 +128,18 @@ def test_wrong_lists_are_refused_in_a_sentence():
     lists = np.ones((2, 3))
     with pytest.raises(ValueError, match=r"^lengths must be from 1 to 3, got 0$"):
         MINIMUM(lists, np.array([0, 2]))
-    with pytest.raises(ValueError, match=r"^lengths must be whole numbers of shape \(2,\), got int64 of shape \(3,\)$"):
+    with pytest.raises(ValueError, match=r"^lengths must be integers of shape \(2,\), got int64 of shape \(3,\)$"):
         MINIMUM(lists, np.array([1, 2, 3]))
     with pytest.raises(ValueError, match=r"^a list must hold numbers, got None$"):
         MINIMUM(None)
     with pytest.raises(ValueError, match=r"^'x' holds NaN in 1 row"):
         MINIMUM([1.0, float("nan")])
-    with pytest.raises(ValueError, match=r"^a list must hold numbers, got \[1, 2\]: several lists are an array"):
+    with pytest.raises(ValueError, match=r"^a list must hold numbers, got \[1, 2\]: pass several lists as the rows"):
         MINIMUM([[1, 2], [0, 5]])
-    with pytest.raises(ValueError, match=r"^lengths are for arrays and tensors of lists"):
+    with pytest.raises(ValueError, match=r"^lengths apply to arrays and tensors of lists"):
         MINIMUM([3, 1, 2], lengths=1)
     for state in ("*/ int evil; /*", "for", 5):
-        with pytest.raises(ValueError, match=r"^the name of the state must be a word, got "):
+        with pytest.raises(ValueError, match=r"^the name of the state must be a Python identifier, got "):
             Fold(state, FIRST, ITEM)
 
 

@@ -116,7 +116,7 @@ def test_a_long_path_costs_as_much_as_its_edges():
 
 
 def test_a_message_of_anything_else_is_refused():
-    with pytest.raises(ValueError, match=r"^message must be a number that uses distance and weight alone, got z$"):
+    with pytest.raises(ValueError, match=r"^message must be a number that uses only distance and weight, got z$"):
         Paths(MINIMA[0], Variable("z"))
 
 
@@ -158,6 +158,6 @@ def test_a_minimum_under_another_name_is_one_too():
 def test_a_fold_that_never_ends_is_refused():
     best = Variable("best")
     longest = Paths(Fold("best", FIRST, Where(Compare("<", best, ITEM), ITEM, best)), Variable("weight") + 0)
-    with pytest.raises(InputError, match=r"^there is no end: distances still change"):
+    with pytest.raises(InputError, match=r"^no convergence: distances still change"):
         Paths(MINIMA[0], Variable("distance") - 1)([(0, 1, 1), (1, 0, 1)])
     assert longest([(0, 1, 3), (2, 1, 4)]).tolist() == [0, np.inf, np.inf]

@@ -14,6 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import nsr.program
 from nsr.program import Compare, Constant, Evidence, Program, Truth, Variable, Where
 from nsr.program.program import checked_names, default_names
 from tests.program.oracle import worth
@@ -90,8 +91,8 @@ def test_any_leading_shape(batch, make):
 @given(programs(), st.lists(st.lists(INTEGERS, min_size=len(NAMES), max_size=len(NAMES)), min_size=1, max_size=5))
 def test_rows_and_columns_say_what_the_tree_says(program, rows):
     truth = [worth(program.expression, dict(zip(NAMES, row, strict=True))) for row in rows]
-    answers = [program(rows)] if program.expression.is_truth else [[program(row) for row in rows]]
-    if program.expression.is_truth:
+    answers = [program(rows)] if program.expression.is_boolean else [[program(row) for row in rows]]
+    if program.expression.is_boolean:
         answers += [program(np.array(rows)), program(torch.tensor(rows)), program(pd.DataFrame(rows, columns=NAMES))]
     for answer in answers:
         assert list(answer) == truth
@@ -111,8 +112,8 @@ def test_a_program_that_depends_on_nothing_answers_every_row(expression, answer)
         assert program(rows.astype(int)).tolist() == [answer] * 5
         assert program(pd.DataFrame(rows)).tolist() == [answer] * 5
         assert program([0, 0, 0]) == program({}) == program.expression.value
-        assert type(program(rows[0])) is (bool if expression.is_truth else float)
-        assert program(torch.zeros(5, 3)).dtype == (torch.bool if expression.is_truth else torch.float32)
+        assert type(program(rows[0])) is (bool if expression.is_boolean else float)
+        assert program(torch.zeros(5, 3)).dtype == (torch.bool if expression.is_boolean else torch.float32)
 
 
 def test_columns_that_the_rule_does_not_need_are_not_looked_at():
@@ -139,13 +140,13 @@ def test_names_of_inputs():
     assert checked_names(["a", "b"], 2) == ("a", "b")
     with pytest.raises(ValueError) as refusal:
         checked_names(["a"], 2)
-    assert str(refusal.value) == "names must be 2, one for each input, got 1"
+    assert str(refusal.value) == "2 inputs need 2 names, got 1"
 
 
 @pytest.mark.parametrize(
     ("refused", "text"),
     [
-        (lambda: Program(more, ("a", "b", "a")), "names must differ from one another, got ['a', 'b', 'a']"),
+        (lambda: Program(more, ("a", "b", "a")), "names must be different, got ['a', 'b', 'a']"),
         (
             lambda: Program(more, ("a", "c")),
             "names must include 'b', which the expression needs, got ['a', 'c']",
@@ -158,8 +159,8 @@ def test_names_of_inputs():
         (lambda: RULE("abc"), "x must have 3 numbers in its last axis, got shape ()"),
         (lambda: RULE(np.float64(5)), "x must have 3 numbers in its last axis, got shape ()"),
         (lambda: RULE([[1, 2, 3], [4, 5], [6]]), "'a' must hold numbers, got [1, 2, 3]"),
-        (lambda: RULE({"a": 1}), "there is no value for 'b': the program needs a, b"),
-        (lambda: RULE(pd.DataFrame({"b": [1]})), "there is no value for 'a': the program needs a, b"),
+        (lambda: RULE({"a": 1}), "no value for 'b': the program needs a, b"),
+        (lambda: RULE(pd.DataFrame({"b": [1]})), "no value for 'a': the program needs a, b"),
         (
             lambda: RULE(np.array([[np.nan, 0, 0], [1, 0, np.nan], [np.nan, 0, 0]])),
             "'a' holds NaN in 2 rows: NaN is neither less, equal nor greater",
@@ -181,12 +182,21 @@ def test_the_expression_is_brought_to_its_canonical_form():
     program = Program(Compare("<", b + 12, a))
     assert program.expression == Compare(">", a, b + 12)
     assert str(program) == "a > b + 12"
-    assert repr(program) == "Program('a > b + 12')"
+    assert repr(program) == ("Program(Compare('>', Variable('a'), Linear([(1, Variable('b'))], 12)), names=('a', 'b'))")
+
+
+@given(programs())
+def test_repr_evaluates_to_the_same_program(program):
+    public = {name: getattr(nsr.program, name) for name in nsr.program.__all__}
+    same = eval(repr(program), public)
+    assert same == program
+    assert same.names == program.names
+    assert str(same) == str(program)
 
 
 def test_programs_are_equal_when_the_rule_is():
-    evidence = Evidence(rows=3, with_model=1.0, with_data=None, margin=0.5)
-    assert (evidence.dropped, evidence.unseen) == ((), ())
+    evidence = Evidence(rows=3, agreement=None)
+    assert evidence.not_covered == ()
     same = [Program(more), Program(Compare("<", b, a), ("b", "a")), Program(more, evidence=evidence)]
     assert same[0] == same[1] == same[2] == Compare("<", b, a)
     assert Compare("<", b, a) == same[0]

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsr.program.values import floats, nearest, plain
+from nsr.program.values import as_plain, floats, nearest_float
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from nsr.program.values import floats, nearest, plain
     ],
 )
 def test_a_single_number_is_a_python_number(value, number):
-    got = plain("a", value)
+    got = as_plain("a", value)
     assert got == number
     assert type(got) is type(number)
 
@@ -63,7 +63,7 @@ def test_a_single_number_is_a_python_number(value, number):
     ],
 )
 def test_many_numbers_are_an_array_that_holds_them_exactly(value, dtype):
-    got = plain("a", value)
+    got = as_plain("a", value)
     assert isinstance(got, np.ndarray)
     assert got.dtype == dtype
     assert got.tolist() == list(value)
@@ -71,27 +71,27 @@ def test_many_numbers_are_an_array_that_holds_them_exactly(value, dtype):
 
 @pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int32, torch.int64, torch.uint64])
 def test_integers_of_tensors_are_int64(dtype):
-    got = plain("a", torch.tensor([0, 1]).to(dtype))
+    got = as_plain("a", torch.tensor([0, 1]).to(dtype))
     assert got.dtype == torch.int64
     assert got.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_tensors_of_floats_keep_their_dtype(dtype):
-    assert plain("a", torch.ones(2, dtype=dtype)).dtype == dtype
+    assert as_plain("a", torch.ones(2, dtype=dtype)).dtype == dtype
 
 
 @pytest.mark.parametrize(
     ("value", "exact"), [(10**400, math.inf), (Fraction(-(10**400), 3), -math.inf), (Decimal("1e400"), math.inf)]
 )
 def test_beyond_the_largest_float_the_nearest_is_infinite(value, exact):
-    assert nearest(value) == exact
+    assert nearest_float(value) == exact
     assert floats(np.array([value], dtype=object)).tolist() == [exact]
 
 
 @given(st.fractions())
 def test_no_float_is_nearer_than_the_nearest(value):
-    near = nearest(value)
+    near = nearest_float(value)
     for neighbour in (math.nextafter(near, -math.inf), math.nextafter(near, math.inf)):
         assert abs(Fraction(near) - value) <= abs(Fraction(neighbour) - value)
 
@@ -126,11 +126,11 @@ END = ": NaN is neither less, equal nor greater"
         (torch.tensor([1j]), "'a' must hold real numbers, got torch.complex64"),
         (
             torch.tensor([-1]).view(torch.uint64),
-            "'a' must hold integers that int64 can hold, or floats, got torch.uint64 beyond it",
+            "'a' must hold floats or integers that fit int64, got larger integers in torch.uint64",
         ),
     ],
 )
 def test_what_holds_no_numbers_is_refused_in_a_sentence(value, text):
     with pytest.raises(ValueError) as refusal:
-        plain("a", value)
+        as_plain("a", value)
     assert str(refusal.value) == text

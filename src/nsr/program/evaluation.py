@@ -1,11 +1,11 @@
 """Evaluating programs: exactly on integers, Fraction and Decimal, and as IEEE arithmetic on floats.
 
 - Python integers, Fraction and Decimal of any size: no rounding anywhere. Decimal in, Decimal out.
-- Arrays and tensors of integers: exact in int64; where a sum could leave it, Python integers go on. Comparisons have
-  their denominators multiplied out; an answer that is a fraction is a float64.
-- Floats (scalars, arrays, tensors): a constant is its nearest float, and sums are added from left to right, so that
-  every emitted program gives the same bits. One float among the values makes floats of them all. float16 and float32
-  arrays of numpy are widened to float64 first; tensors keep their dtype.
+- Arrays and tensors of integers: exact in int64, and in Python integers where a sum could overflow. Comparisons are
+  cleared of denominators; an answer that is a fraction becomes a float64.
+- Floats (scalars, arrays, tensors): a constant becomes the nearest float and sums are added from left to right, so that
+  every emitted program gives the same bits. If one value is a float, all are converted to floats. numpy arrays of
+  float16 and float32 are widened to float64 first; tensors keep their dtype.
 """
 
 import operator
@@ -20,27 +20,27 @@ import torch
 
 from nsr.data import COMPARISONS
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
-from nsr.program.values import INT64, floats, nearest, plain
-from nsr.program.whole import reach, whole
+from nsr.program.integers import magnitude_bound, with_integer_coefficients
+from nsr.program.values import INT64, as_plain, floats, nearest_float
 
 
 def evaluate(expression: Expression, values: Mapping[str, Any], *, rows: Any = None) -> Any:
-    """The value of an expression where each variable has the value of its name.
+    """Evaluate an expression with a value for each variable.
 
-    Values are scalars, or numpy arrays (or what numpy takes for one) or torch tensors that broadcast together. Rows
-    that hold NaN have no answer and are refused.
+    Values are scalars, numpy arrays (or anything that numpy converts to one) or torch tensors that broadcast together.
+    NaN raises a ValueError, because it is neither less than, equal to nor greater than anything.
 
     Args:
-        expression: What to evaluate.
-        values: A value for each variable. Others are not looked at.
-        rows: Numbers of the shape and kind that the answer of an expression without variables takes.
+        expression: The expression to evaluate.
+        values: A value for each variable; other entries are ignored.
+        rows: Array, tensor or number whose shape and type the answer takes if the expression has no variables.
     """
     missing = [name for name in expression.variables if name not in values]
     if missing:
-        raise ValueError(f"there is no value for {missing[0]!r}: the program needs {', '.join(expression.variables)}")
-    given = {name: plain(name, values[name]) for name in expression.variables}
+        raise ValueError(f"no value for {missing[0]!r}: the program needs {', '.join(expression.variables)}")
+    given = {name: as_plain(name, values[name]) for name in expression.variables}
     if rows is not None:
-        given[""] = plain("rows", rows)  # no variable has an empty name
+        given[""] = as_plain("rows", rows)  # no variable has an empty name
     tensors = [value for value in given.values() if isinstance(value, torch.Tensor)]
     if any(tensor.is_floating_point() for tensor in tensors):
         return _Tensors(given).answer(expression)
@@ -50,42 +50,55 @@ def evaluate(expression: Expression, values: Mapping[str, Any], *, rows: Any = N
 
 
 def on_floats(expression: Expression, columns: Mapping[str, torch.Tensor]) -> torch.Tensor:
-    """The value on tensors of floats, without a look at the numbers: it can be compiled, and NaN is not refused."""
+    """Evaluate on tensors of floats without inspecting the numbers: can be compiled, and does not reject NaN."""
     return _Tensors(columns).answer(expression)
 
 
 def _answer(expression: Expression, given: Mapping[str, Any]) -> Any:
-    """The value where numpy arrays and Python numbers are given."""
-    arrays = [value for value in given.values() if isinstance(value, np.ndarray)]
-    if any(isinstance(value, float) for value in given.values()) or any(array.dtype.kind == "f" for array in arrays):
-        walk = _Arrays if arrays else _Scalars
-        return walk({name: floats(value) for name, value in given.items()}).answer(expression)
-    if not arrays:
-        exact = {name: Fraction(value) if isinstance(value, Decimal) else value for name, value in given.items()}
-        answer = _Scalars(exact).answer(expression)
-        if expression.is_truth:
-            return answer
-        return _as_decimal(answer) if any(isinstance(value, Decimal) for value in given.values()) else _whole(answer)
-    multiplied = whole(expression)
-    if _fits(multiplied, given):
-        return _WholeArrays(given).answer(multiplied)
+    """Evaluate on numpy arrays and Python numbers."""
+    has_arrays = any(isinstance(value, np.ndarray) for value in given.values())
+    if any(map(_is_floating, given.values())):
+        evaluator = _Arrays if has_arrays else _Scalars
+        return evaluator({name: floats(value) for name, value in given.items()}).answer(expression)
+    return _exact_arrays(expression, given) if has_arrays else _exact_scalars(expression, given)
+
+
+def _is_floating(value: Any) -> bool:
+    return isinstance(value, float) or (isinstance(value, np.ndarray) and value.dtype.kind == "f")
+
+
+def _exact_scalars(expression: Expression, given: Mapping[str, Any]) -> Any:
+    """Evaluate on int, Fraction and Decimal. A number is a Decimal if one was given."""
+    exact = {name: Fraction(value) if isinstance(value, Decimal) else value for name, value in given.items()}
+    answer = _Scalars(exact).answer(expression)
+    if expression.is_boolean:
+        return answer
+    has_decimals = any(isinstance(value, Decimal) for value in given.values())
+    return _as_decimal(answer) if has_decimals else _int_if_integral(answer)
+
+
+def _exact_arrays(expression: Expression, given: Mapping[str, Any]) -> Any:
+    """Evaluate on arrays of integers, Fraction and Decimal: in int64 where nothing overflows."""
+    multiplied = with_integer_coefficients(expression)
+    if _fits_int64(multiplied, given):
+        return _Int64Arrays(given).answer(multiplied)
     objects = {name: np.asarray(value, dtype=object) for name, value in given.items()}
-    decimal = any(isinstance(value, Decimal) for array in objects.values() for value in array.flat)
-    answer = _Objects({name: _exact(array) for name, array in objects.items()}).answer(expression)
-    return _as_decimals(answer) if decimal and not expression.is_truth else answer
+    has_decimals = any(isinstance(value, Decimal) for array in objects.values() for value in array.flat)
+    answer = _Objects({name: _without_decimals(array) for name, array in objects.items()}).answer(expression)
+    return _as_decimals(answer) if has_decimals and not expression.is_boolean else answer
 
 
-def _fits(expression: Expression, given: Mapping[str, Any]) -> bool:
-    """Whether all values are integers and nothing can leave int64."""
+def _fits_int64(expression: Expression, given: Mapping[str, Any]) -> bool:
+    """Whether all values are integers and no intermediate result can leave int64."""
     if any(np.asarray(value).dtype != np.int64 for value in given.values()):
         return False
     sizes = [abs(int(end)) for value in given.values() if np.size(value) for end in (np.min(value), np.max(value))]
-    numbers = (node for node in expression.walk() if not node.is_truth)
-    return all(reach(number, max(sizes, default=0)) <= INT64 for number in numbers)
+    numbers = (node for node in expression.walk() if not node.is_boolean)
+    return all(magnitude_bound(number, max(sizes, default=0)) <= INT64 for number in numbers)
 
 
 class _Scalars:
-    """The walk over the tree. This class is for Python scalars; those below say what differs for arrays."""
+    """Evaluates the tree recursively on Python scalars. The subclasses override what differs for arrays."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self.values = values
@@ -114,22 +127,22 @@ class _Scalars:
                 return reduce(self.both, map(self.value, node.parts))
             case Or():
                 return reduce(self.either, map(self.value, node.parts))
-        raise TypeError(f"no value for {node!r}")
+        raise TypeError(f"cannot evaluate {node!r}")
 
     def part(self, coefficient: Fraction, atom: Expression | None) -> Any:
-        """``n * x / d``, as every target writes it."""
+        """``n * x / d``, in the order of operations that every target uses."""
         if atom is None:
             return self.constant(coefficient)
         value = self.value(atom)
         if coefficient.numerator != 1:
             value = -value if coefficient.numerator == -1 else self.constant(Fraction(coefficient.numerator)) * value
-        return value if coefficient.denominator == 1 else self.over(value, coefficient.denominator)
+        return value if coefficient.denominator == 1 else self.divide(value, coefficient.denominator)
 
     def constant(self, value: Fraction) -> Any:
-        return nearest(value) if self.floating else _whole(value)
+        return nearest_float(value) if self.floating else _int_if_integral(value)
 
-    def over(self, value: Any, divisor: int) -> Any:
-        return value / nearest(divisor) if self.floating else value * Fraction(1, divisor)
+    def divide(self, value: Any, divisor: int) -> Any:
+        return value / nearest_float(divisor) if self.floating else value * Fraction(1, divisor)
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return then if condition else otherwise
@@ -170,11 +183,11 @@ class _Arrays(_Scalars):
         return np.logical_not(one)
 
 
-class _WholeArrays(_Arrays):
+class _Int64Arrays(_Arrays):
     """numpy arrays of int64, for expressions without fractions in comparisons."""
 
     def constant(self, value: Fraction) -> Any:
-        return value.numerator if value.denominator == 1 else nearest(value)
+        return value.numerator if value.denominator == 1 else nearest_float(value)
 
 
 class _Objects(_Arrays):
@@ -185,29 +198,29 @@ class _Objects(_Arrays):
         self.floating = False
 
     def answer(self, expression: Expression) -> Any:
-        return np.asarray(super().answer(expression), dtype=bool if expression.is_truth else object)
+        return np.asarray(super().answer(expression), dtype=bool if expression.is_boolean else object)
 
     def constant(self, value: Fraction) -> Any:
-        return np.asarray(_whole(value), dtype=object)  # left alone, numpy takes 2**63 for uint64
+        return np.asarray(_int_if_integral(value), dtype=object)  # otherwise numpy would make 2**63 a uint64
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return np.where(np.asarray(condition, dtype=bool), then, otherwise)
 
 
 class _Tensors(_Scalars):
-    """torch tensors of floats, in their own dtype; gradients flow through the branch that was chosen."""
+    """torch tensors of floats, in their dtype; gradients flow through the chosen branch."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         super().__init__(values)
         self.floating = True
         tensors = [value for value in values.values() if isinstance(value, torch.Tensor)]
         self.device = tensors[0].device
-        self.dtype = reduce(torch.promote_types, (each.dtype for each in tensors if each.is_floating_point()))
+        self.dtype = reduce(torch.promote_types, (tensor.dtype for tensor in tensors if tensor.is_floating_point()))
         self.values = {name: self.number(value) for name, value in values.items()}
 
     def answer(self, expression: Expression) -> torch.Tensor:
         value = self.value(expression)
-        answer = self.truth(value) if expression.is_truth else self.number(value)
+        answer = self.truth(value) if expression.is_boolean else self.number(value)
         shape = torch.broadcast_tensors(*self.values.values())[0].shape  # type: ignore[no-untyped-call]
         return answer if answer.shape == shape else answer.expand(shape).clone()
 
@@ -227,17 +240,18 @@ class _Tensors(_Scalars):
         return torch.as_tensor(value, dtype=torch.bool, device=self.device)
 
     def number(self, value: Any) -> torch.Tensor:
-        own = value if isinstance(value, torch.Tensor) else floats(value)
-        return torch.as_tensor(own, dtype=self.dtype, device=self.device)
+        numbers = value if isinstance(value, torch.Tensor) else floats(value)
+        return torch.as_tensor(numbers, dtype=self.dtype, device=self.device)
 
 
-def _whole(value: Any) -> Any:
+def _int_if_integral(value: Any) -> Any:
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
-def _exact(array: np.ndarray) -> np.ndarray:
-    """The same numbers with every Decimal as a Fraction."""
-    return np.asarray(np.frompyfunc(lambda each: Fraction(each) if isinstance(each, Decimal) else each, 1, 1)(array))
+def _without_decimals(array: np.ndarray) -> np.ndarray:
+    """Replace every Decimal by a Fraction."""
+    convert = np.frompyfunc(lambda value: Fraction(value) if isinstance(value, Decimal) else value, 1, 1)
+    return np.asarray(convert(array))
 
 
 def _as_decimals(array: np.ndarray) -> np.ndarray:
@@ -245,7 +259,7 @@ def _as_decimals(array: np.ndarray) -> np.ndarray:
 
 
 def _as_decimal(value: Fraction | int) -> Decimal:
-    """A rational as a Decimal: exactly where a decimal ends, else to 50 digits and more."""
+    """Convert a rational to a Decimal: exactly if the decimal terminates, otherwise to at least 50 digits."""
     above, below = Decimal(value.numerator), Decimal(value.denominator)
     digits = above.adjusted() + 4 * below.adjusted() + 55
     with localcontext(Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])):
@@ -253,12 +267,12 @@ def _as_decimal(value: Fraction | int) -> Decimal:
 
 
 def _as_tensor(answer: Any) -> torch.Tensor:
-    """An exact answer as a tensor of bool, int64 or, where it is a fraction, float64."""
+    """Convert an exact answer to a tensor of bool, int64 or, if it holds fractions, float64."""
     array = np.asarray(answer)
     if array.dtype.kind in "bif":
         return torch.as_tensor(array)
-    if any(Fraction(each).denominator > 1 for each in array.flat):
+    if any(Fraction(value).denominator > 1 for value in array.flat):
         return torch.as_tensor(floats(array.astype(object)))
-    if any(abs(each) > INT64 for each in array.flat):
-        raise ValueError("the answer leaves int64, the largest integers of a tensor: give numpy arrays for larger ones")
+    if any(abs(value) > INT64 for value in array.flat):
+        raise ValueError("the answer does not fit int64, the largest integer type of torch: pass numpy arrays instead")
     return torch.as_tensor(array.astype(np.int64))

@@ -1,8 +1,8 @@
-"""Exact programs as a small immutable tree: numbers, comparisons, formulas of them, and a choice between numbers.
+"""Exact programs as a small immutable tree: numbers, comparisons, formulas, and choices between two numbers.
 
-Every node is a value: equal trees are equal, and nothing in them can be changed. Coefficients and constants are
-exact rationals. How a tree is evaluated is in ``evaluation``, how it is brought to its canonical form in
-``simplification``, how it reads in ``text``.
+Trees are values: equal trees compare equal, can be put in sets and dicts, and cannot be changed. Coefficients and
+constants are exact rationals. Evaluation is in ``evaluation``, the canonical form in ``simplification``, printing in
+``text``.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, NoReturn
 
 from nsr.data import COMPARISONS
 from nsr.errors import one_of
@@ -22,67 +22,125 @@ MIRRORED: Mapping[str, str] = {">": "<", "<": ">", ">=": "<=", "<=": ">=", "=": 
 """``a > b`` is ``b < a``."""
 
 Number = int | float | Fraction | Decimal
-"""What is taken for a constant."""
+"""Types accepted as constants."""
 
 
 def rational(value: object) -> Fraction:
-    """A number as an exact rational. A float is the decimal that it prints as: 0.1 is 1/10."""
-    if isinstance(value, bool) or not isinstance(value, Integral | float | Fraction | Decimal):
+    """Convert a number to an exact rational. A float stands for the decimal it prints as: 0.1 is 1/10."""
+    if not _is_plain_number(value):
         raise ValueError(f"a constant must be an int, a Fraction, a Decimal or a float, got {value!r}")
-    exact = Decimal(repr(float(value))) if isinstance(value, float) else value
+    exact: Any = Decimal(repr(float(value))) if isinstance(value, float) else value
     if isinstance(exact, Decimal) and not exact.is_finite():
         raise ValueError(f"a constant must be finite, got {value}")
     return Fraction(exact) if isinstance(exact, Fraction | Decimal) else Fraction(int(exact))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Expression:
-    """A node. Numbers can be added, subtracted and multiplied by constants; formulas cannot."""
+    """A node of the tree: a number, or a formula that is true or false.
+
+    Python's operators build larger trees, and a plain number on either side becomes a ``Constant``:
+
+    >>> from nsr.program import Variable
+    >>> a, b = Variable("a"), Variable("b")
+    >>> print(2 * a - b / 3 + 1)
+    2*a - b/3 + 1
+    >>> print((a > b) & ~(a >= 3) | a.eq(b))
+    a > b and not a >= 3 or a == b
+
+    ``==`` and ``!=`` compare trees; ``eq`` and ``ne`` build comparisons.
+    """
 
     @property
-    def is_truth(self) -> bool:
-        """Whether it is a formula, true or false, rather than a number."""
+    def is_boolean(self) -> bool:
+        """Whether this is a formula, which is true or false, rather than a number."""
         return isinstance(self, Truth | Compare | And | Or | Not)
 
     @property
     def children(self) -> tuple["Expression", ...]:
-        """The nodes directly below."""
+        """The nodes directly below this one."""
         return ()
 
     def walk(self) -> Iterator["Expression"]:
-        """This node and all below it."""
-        ahead: list[Expression] = [self]
-        while ahead:
-            node = ahead.pop()
+        """Yield this node and all nodes below it, parents first."""
+        pending: list[Expression] = [self]
+        while pending:
+            node = pending.pop()
             yield node
-            ahead += reversed(node.children)
+            pending += reversed(node.children)
 
     @property
     def size(self) -> int:
-        """How many nodes there are, a term or a constant of a sum counting as one."""
+        """Number of nodes; the constant of a sum counts as one."""
         return sum(1 + (isinstance(node, Linear) and node.constant != 0) for node in self.walk())
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names it depends on, each once, in the order in which a person would list them."""
-        return tuple(sorted({node.name for node in self.walk() if isinstance(node, Variable)}, key=natural))
+        """Names of the variables, each once, in natural order: x2 before x10."""
+        return tuple(sorted({node.name for node in self.walk() if isinstance(node, Variable)}, key=natural_key))
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
-        """Its value where each variable has the value of its name; see ``nsr.program.evaluation``."""
+        """Evaluate with a value for each variable; see ``nsr.program.evaluation``."""
         from nsr.program.evaluation import evaluate
 
         return evaluate(self, values)
 
     def simplified(self) -> "Expression":
-        """Its canonical form: what is equal by the rules of ``nsr.program.simplification`` becomes the same tree."""
+        """The canonical form: trees that ``nsr.program.simplification`` can show to be equal become the same tree."""
         from nsr.program.simplification import simplify
 
         return simplify(self)
+
+    def eq(self, other: "Expression | Number") -> "Compare":
+        """The comparison ``self = other``. (``==`` compares the trees themselves.)"""
+        return Compare("=", self, other)
+
+    def ne(self, other: "Expression | Number") -> "Compare":
+        """The comparison ``self != other``. (``!=`` compares the trees themselves.)"""
+        return Compare("!=", self, other)
 
     def __str__(self) -> str:
         from nsr.program.text import text
 
         return text(self)
+
+    def __repr__(self) -> str:
+        from nsr.program.text import constructor_call
+
+        return constructor_call(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            f"{self} has no truth value until it is evaluated: use & instead of and, | instead of or, ~ instead of not,"
+            " and (a < b) & (b < c) instead of a < b < c"
+        )
+
+    def __gt__(self, other: "Expression | Number") -> "Compare":
+        return Compare(">", self, other)
+
+    def __lt__(self, other: "Expression | Number") -> "Compare":
+        return Compare("<", self, other)
+
+    def __ge__(self, other: "Expression | Number") -> "Compare":
+        return Compare(">=", self, other)
+
+    def __le__(self, other: "Expression | Number") -> "Compare":
+        return Compare("<=", self, other)
+
+    def __and__(self, other: object) -> "And":
+        return And(*_both("&", self, other))
+
+    def __or__(self, other: object) -> "Or":
+        return Or(*_both("|", self, other))
+
+    def __rand__(self, other: object) -> "And":
+        return And(*_both("&", other, self))  # `a > 3 & b > 4` is `a > (3 & b) > 4`
+
+    def __ror__(self, other: object) -> "Or":
+        return Or(*_both("|", other, self))
+
+    def __invert__(self) -> "Not":
+        return Not(self)
 
     def __add__(self, other: object) -> "Expression":
         return total([(Fraction(1), self), (Fraction(1), as_number(other))])
@@ -99,23 +157,26 @@ class Expression:
     def __mul__(self, other: object) -> "Expression":
         return total([(rational(other), self)])
 
+    def __truediv__(self, other: object) -> "Expression":
+        return total([(1 / rational(other), self)])
+
     __radd__, __rmul__ = __add__, __mul__
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variable(Expression):
-    """A number with a name: a column, an input. Any text is a name."""
+    """A named number: a column of a table, an input of a model. Any text can be a name."""
 
     name: str
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ValueError(f"the name of a variable must be a text that is not empty, got {self.name!r}")
+            raise ValueError(f"the name of a variable must be a non-empty string, got {self.name!r}")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Constant(Expression):
-    """A number."""
+    """A fixed number."""
 
     value: Fraction
 
@@ -123,9 +184,9 @@ class Constant(Expression):
         object.__setattr__(self, "value", rational(value))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Truth(Expression):
-    """The formula that always holds, or never."""
+    """A fixed truth value: the formula that always holds, or the one that never does."""
 
     value: bool
 
@@ -134,9 +195,9 @@ class Truth(Expression):
             raise ValueError(f"the value of Truth must be True or False, got {self.value!r}")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class Linear(Expression):
-    """A sum of numbers, each times a coefficient, and a constant.
+    """A sum of numbers, each multiplied by a coefficient, and a constant: ``Linear([(2, a), (-1, b)], 4)``.
 
     With floats the order of the additions matters: it is that of ``parts``, in every target.
     """
@@ -144,7 +205,7 @@ class Linear(Expression):
     terms: tuple[tuple[Fraction, Expression], ...]
     constant: Fraction
 
-    def __init__(self, terms: Iterable[tuple[Number, Expression]], constant: Number = 0) -> None:
+    def __init__(self, terms: Iterable[tuple[Number, Expression | Number]], constant: Number = 0) -> None:
         exact = tuple((rational(coefficient), _number(atom, "a term of a sum")) for coefficient, atom in terms)
         if not exact or any(coefficient == 0 for coefficient, _ in exact):
             raise ValueError("a sum must have at least one term, and no coefficient of 0")
@@ -157,25 +218,29 @@ class Linear(Expression):
         return tuple(atom for _, atom in self.terms)
 
     def parts(self) -> tuple[tuple[Fraction, Expression | None], ...]:
-        """What is added, in this order; None stands for 1. A constant comes last, but 4 - x is not -x + 4."""
+        """Terms and constant in the order of addition; None stands for 1.
+
+        The constant comes last, except that ``4 - x`` is not written ``-x + 4``.
+        """
         constant: tuple[tuple[Fraction, Expression | None], ...] = ((self.constant, None),) if self.constant else ()
         if self.constant > 0 and all(coefficient < 0 for coefficient, _ in self.terms):
             return constant + self.terms
         return self.terms + constant
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Compare(Expression):
-    """Whether a comparison of two numbers holds. ``operator`` is one of > < >= <= = !=."""
+    """A comparison of two numbers. ``operator`` is one of > < >= <= = !=, and == means =."""
 
     operator: str
     left: Expression
     right: Expression
 
-    def __post_init__(self) -> None:
-        one_of("comparison", self.operator, COMPARISONS)
-        _number(self.left, "a side of a comparison")
-        _number(self.right, "a side of a comparison")
+    def __init__(self, operator: str, left: Expression | Number, right: Expression | Number) -> None:
+        known = one_of("comparison", "=" if operator == "==" else operator, COMPARISONS)
+        object.__setattr__(self, "operator", known)
+        object.__setattr__(self, "left", _number(left, "a side of a comparison"))
+        object.__setattr__(self, "right", _number(right, "a side of a comparison"))
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -183,7 +248,7 @@ class Compare(Expression):
         return self.left, self.right
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, repr=False)
 class _Joined(Expression):
     parts: tuple[Expression, ...]
 
@@ -196,48 +261,45 @@ class _Joined(Expression):
 
     @property
     def children(self) -> tuple[Expression, ...]:
-        """What is joined."""
+        """The joined formulas."""
         return self.parts
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, self.parts))})"
 
 
 class And(_Joined):
-    """Whether all of these formulas hold: ``And(p, q)``."""
+    """True where all of the formulas hold: ``And(p, q)`` or ``p & q``."""
 
 
 class Or(_Joined):
-    """Whether any of these formulas holds: ``Or(p, q)``."""
+    """True where at least one of the formulas holds: ``Or(p, q)`` or ``p | q``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Not(Expression):
-    """Whether a formula does not hold."""
+    """The negation of a formula: ``Not(p)`` or ``~p``."""
 
     part: Expression
 
     def __post_init__(self) -> None:
-        _formula(self.part, "what Not denies")
+        _formula(self.part, "the argument of Not")
 
     @property
     def children(self) -> tuple[Expression, ...]:
-        """What is denied."""
+        """The negated formula."""
         return (self.part,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Where(Expression):
-    """One number where a formula holds, and another where it does not."""
+    """A choice: one number where the condition holds, another where it does not."""
 
     condition: Expression
     then: Expression
     otherwise: Expression
 
-    def __post_init__(self) -> None:
-        _formula(self.condition, "the condition of Where")
-        _number(self.then, "a branch of Where")
-        _number(self.otherwise, "a branch of Where")
+    def __init__(self, condition: Expression, then: Expression | Number, otherwise: Expression | Number) -> None:
+        object.__setattr__(self, "condition", _formula(condition, "the condition of Where"))
+        object.__setattr__(self, "then", _number(then, "a branch of Where"))
+        object.__setattr__(self, "otherwise", _number(otherwise, "a branch of Where"))
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -246,43 +308,58 @@ class Where(Expression):
 
 
 def total(parts: list[tuple[Fraction, Expression]], constant: Fraction = Fraction(0)) -> Expression:
-    """The sum of numbers times coefficients, sums inside sums made flat and equal terms added up."""
+    """Add up numbers times coefficients; nested sums are flattened and equal terms collected."""
     coefficients: dict[Expression, Fraction] = {}
     for coefficient, part in parts:
         _number(part, "a term of a sum")
         if isinstance(part, Constant):
             constant += coefficient * part.value
             continue
-        inner = part.terms if isinstance(part, Linear) else ((Fraction(1), part),)
+        terms = part.terms if isinstance(part, Linear) else ((Fraction(1), part),)
         constant += coefficient * part.constant if isinstance(part, Linear) else 0
-        for own, atom in inner:
-            coefficients[atom] = coefficients.get(atom, Fraction(0)) + coefficient * own
-    terms = tuple((coefficient, atom) for atom, coefficient in coefficients.items() if coefficient)
-    if not terms:
+        for inner, atom in terms:
+            coefficients[atom] = coefficients.get(atom, Fraction(0)) + coefficient * inner
+    collected = tuple((coefficient, atom) for atom, coefficient in coefficients.items() if coefficient)
+    if not collected:
         return Constant(constant)
-    if constant == 0 and len(terms) == 1 and terms[0][0] == 1:
-        return terms[0][1]
-    return Linear(terms, constant)
+    if constant == 0 and len(collected) == 1 and collected[0][0] == 1:
+        return collected[0][1]
+    return Linear(collected, constant)
 
 
 def as_number(value: object) -> Expression:
-    """An expression as it is, and a plain number as a Constant."""
+    """Return an expression unchanged and turn a plain number into a Constant."""
     return value if isinstance(value, Expression) else Constant(rational(value))
 
 
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """A key that sorts x2 before x10."""
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key that puts x2 before x10."""
     parts = re.findall("[0-9]+|[^0-9]+", name)
     return tuple((0, int(p), p) if "0" <= p[0] <= "9" and len(p) < 4000 else (1, 0, p) for p in parts)
 
 
-def _number(part: Expression, what: str) -> Expression:
-    if not isinstance(part, Expression) or part.is_truth:
-        raise ValueError(f"{what} must be a number, got {part!r}")
-    return part
+def _is_plain_number(value: object) -> bool:
+    return isinstance(value, Integral | float | Fraction | Decimal) and not isinstance(value, bool)
 
 
-def _formula(part: Expression, what: str) -> Expression:
-    if not isinstance(part, Expression) or not part.is_truth:
-        raise ValueError(f"{what} must be a formula, got {part!r}")
-    return part
+def _both(symbol: str, *sides: Any) -> tuple[Expression, ...]:
+    """The two sides of & or |."""
+    for side in sides:
+        if not isinstance(side, Expression) or not side.is_boolean:
+            hint = f"put comparisons in parentheses, as in (a > b) {symbol} (c > d)"
+            raise ValueError(f"{symbol} joins formulas, got {side!r}: {hint}")
+    return sides
+
+
+def _number(value: Expression | Number, role: str) -> Expression:
+    if isinstance(value, Expression) and not value.is_boolean:
+        return value
+    if isinstance(value, Expression) or not _is_plain_number(value):
+        raise ValueError(f"{role} must be a number, got {value!r}")
+    return Constant(value)
+
+
+def _formula(value: Expression, role: str) -> Expression:
+    if not isinstance(value, Expression) or not value.is_boolean:
+        raise ValueError(f"{role} must be a formula, got {value!r}")
+    return value

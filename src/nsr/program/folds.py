@@ -1,5 +1,6 @@
-"""A loop over a list as a program: a state, its start, its step (Section 4.5)."""
+"""Loops over lists as programs: a state, its start and its step (Section 4.5)."""
 
+import html
 import keyword
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,54 +14,64 @@ from nsr.program.expressions import Compare, Expression, Variable, Where
 from nsr.program.program import Evidence
 
 FIRST, ITEM = Variable("first"), Variable("x")
-"""The first element of the list, which start and step may use, and the one whose turn it is."""
+"""The first element of the list and the current one."""
 
 
 @dataclass(frozen=True)
 class Fold:
-    """``state = start``, and then for every element ``x`` after the first ``state = step``.
+    """A loop: ``state = start``, then ``state = step`` for every element ``x`` after the first.
 
     Args:
-        state: The name of the state in ``step``.
-        start: What it is at first, a number that may use ``first``.
-        step: What it becomes, a number that may use the state, ``x`` and ``first``.
-        evidence: How it was found, where it was read from a model.
+        state: Name of the state in ``step``.
+        start: Initial state: a number that may use ``first``, the first element.
+        step: Next state: a number that may use the state, ``x`` and ``first``.
+        evidence: What supports it, if it was read from a model.
+
+    >>> from nsr.program import Fold, Variable, Where
+    >>> best, x = Variable("best"), Variable("x")
+    >>> minimum = Fold("best", start=Variable("first"), step=Where(best > x, x, best))
+    >>> minimum([3, 10**100, -2])
+    -2
+    >>> print(minimum)
+    best = first
+    for x in rest:
+        best = x if best > x else best
     """
 
     state: str
     start: Expression
     step: Expression
-    evidence: Evidence | None = field(default=None, compare=False)
+    evidence: Evidence | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.state, str) or not self.state.isidentifier() or keyword.iskeyword(self.state):
-            raise ValueError(f"the name of the state must be a word, got {self.state!r}")
+            raise ValueError(f"the name of the state must be a Python identifier, got {self.state!r}")
         if self.state in (FIRST.name, ITEM.name):
-            raise ValueError(f"the state needs a name of its own, got {self.state!r}")
-        for what, part, known in (
+            raise ValueError(f"the state cannot be named {self.state!r}, which is the name of an element of the list")
+        for role, part, known in (
             ("start", self.start, {FIRST.name}),
             ("step", self.step, {FIRST.name, ITEM.name, self.state}),
         ):
-            if part.is_truth or not set(part.variables) <= known:
-                raise ValueError(f"{what} must be a number that uses {', '.join(sorted(known))} alone, got {part}")
-            object.__setattr__(self, what, part.simplified())
+            if part.is_boolean or not set(part.variables) <= known:
+                raise ValueError(f"{role} must be a number that uses only {', '.join(sorted(known))}, got {part}")
+            object.__setattr__(self, role, part.simplified())
 
     def __call__(self, items: Any, lengths: Any = None) -> Any:
-        """The state after the last element of a list, or of every list in the last axis of an array or tensor.
+        """The final state for a list, or for every list in the last axis of an array or tensor.
 
         Args:
-            items: Numbers of any kind: a list may hold integers of any size.
-            lengths: For arrays and tensors, how many elements of each list count; all by default.
+            items: Numbers of any type; a list may hold integers of any size.
+            lengths: For arrays and tensors, the number of elements of each list; all by default.
         """
         if not hasattr(items, "shape"):
             if lengths is not None:
-                raise ValueError("lengths are for arrays and tensors of lists: a single list has its own")
+                raise ValueError("lengths apply to arrays and tensors of lists, not to a single list")
             return self._list(items)
         if items.ndim == 0 or items.shape[-1] == 0:
             raise ValueError(f"a list must have at least one element, got shape {tuple(items.shape)}")
         if lengths is not None:
-            known = _checked_lengths(lengths, tuple(items.shape))
-            lengths = torch.as_tensor(known, device=items.device) if isinstance(items, torch.Tensor) else known
+            checked = _checked_lengths(lengths, tuple(items.shape))
+            lengths = torch.as_tensor(checked, device=items.device) if isinstance(items, torch.Tensor) else checked
         where = torch.where if isinstance(items, torch.Tensor) else np.where
         first = items[..., 0]
         state = self._at(self.start, first, first, first)
@@ -78,7 +89,7 @@ class Fold:
         except StopIteration:
             raise ValueError("a list must have at least one element, got none") from None
         if isinstance(first, list | tuple):
-            raise ValueError(f"a list must hold numbers, got {first!r}: several lists are an array, one in each row")
+            raise ValueError(f"a list must hold numbers, got {first!r}: pass several lists as the rows of an array")
         state = self._at(self.start, first, first, first)
         for item in numbers:
             state = self._at(self.step, state, first, item)
@@ -88,10 +99,13 @@ class Fold:
         return evaluate(expression, {self.state: state, FIRST.name: first, ITEM.name: item}, rows=first)
 
     def emit(self, target: str, **options: str) -> str:
-        """The loop in another language: ``python`` or ``c``."""
+        """The loop in another language: ``"python"`` or ``"c"``."""
         from nsr.program.emit.folds import emit_fold
 
         return emit_fold(self, target, **options)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         step = self.step
@@ -100,22 +114,22 @@ class Fold:
 
 
 def _checked_lengths(lengths: Any, shape: tuple[int, ...]) -> np.ndarray:
-    known = np.asarray(lengths)
-    if known.dtype.kind not in "iu" or known.shape != shape[:-1]:
+    checked = np.asarray(lengths)
+    if checked.dtype.kind not in "iu" or checked.shape != shape[:-1]:
         raise ValueError(
-            f"lengths must be whole numbers of shape {shape[:-1]}, got {known.dtype} of shape {known.shape}"
+            f"lengths must be integers of shape {shape[:-1]}, got {checked.dtype} of shape {checked.shape}"
         )
-    outside = known[(known < 1) | (known > shape[-1])]
+    outside = checked[(checked < 1) | (checked > shape[-1])]
     if outside.size:
         raise ValueError(f"lengths must be from 1 to {shape[-1]}, got {outside.flat[0]}")
-    return known
+    return checked
 
 
 def minima(state: str) -> tuple[Fold, Fold]:
-    """The minimum of a list under a name. Which of two equal numbers it keeps makes no difference."""
+    """The two ways to write the minimum of a list, which keep different ones of two equal numbers."""
     best = Variable(state)
-    more, no_less = (Fold(state, FIRST, Where(Compare(symbol, best, ITEM), ITEM, best)) for symbol in (">", ">="))
-    return more, no_less
+    strict, weak = (Fold(state, FIRST, Where(Compare(symbol, best, ITEM), ITEM, best)) for symbol in (">", ">="))
+    return strict, weak
 
 
 MINIMA = minima("best")

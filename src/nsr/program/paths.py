@@ -1,5 +1,6 @@
-"""Shortest paths as a program: Bellman-Ford with the message and the fold that were read from a model (Section 4.6)."""
+"""Shortest paths as a program: Bellman-Ford with the message and the fold read from a model (Section 4.6)."""
 
+import html
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +16,12 @@ from nsr.program.program import Evidence
 
 DISTANCE, WEIGHT = Variable("distance"), Variable("weight")
 SUM = (DISTANCE + WEIGHT).simplified()
-FEW = 16
-"""Where fewer than one in so many edges have news to tell, they alone are looked at."""
+SPARSE = 16
+"""If fewer than one in this many edges leaves a changed node, only those edges are processed in a round."""
 
 
 class NegativeCycleError(InputError):
-    """A graph with a cycle of negative weight has no shortest paths. ``cycle`` are its nodes, each once."""
+    """The graph has a cycle of negative weight and so no shortest paths. ``cycle`` lists its nodes, each once."""
 
     def __init__(self, cycle: list[Any]) -> None:
         walk = " -> ".join(map(str, [*cycle, cycle[0]]))
@@ -30,11 +31,15 @@ class NegativeCycleError(InputError):
 
 @dataclass(frozen=True)
 class Paths:
-    """One round: a node folds its distance and its messages. Rounds go on until nothing changes.
+    """Distances in a graph: in every round each node folds its distance and its messages, until nothing changes.
 
     Args:
-        fold: What a node makes of its own distance and then of each message.
-        message: What goes along an edge, of ``distance`` and ``weight``.
+        fold: Combines a node's distance with each of its messages; the minimum by default.
+        message: Sent along an edge, computed from ``distance`` and ``weight``; their sum by default.
+
+    >>> from nsr.program import Paths
+    >>> Paths()([(0, 1, 5), (1, 2, 1), (0, 2, 7)])
+    array([0., 5., 6.])
     """
 
     fold: Fold = MINIMA[0]
@@ -42,13 +47,13 @@ class Paths:
 
     def __post_init__(self) -> None:
         known = {DISTANCE.name, WEIGHT.name}
-        if self.message.is_truth or not set(self.message.variables) <= known:
-            raise ValueError(f"message must be a number that uses distance and weight alone, got {self.message}")
+        if self.message.is_boolean or not set(self.message.variables) <= known:
+            raise ValueError(f"message must be a number that uses only distance and weight, got {self.message}")
         object.__setattr__(self, "message", self.message.simplified())
 
     @property
     def evidence(self) -> Evidence | None:
-        """How it was found, where it was read from a model."""
+        """What supports it, if it was read from a model."""
         return self.fold.evidence
 
     @property
@@ -57,21 +62,21 @@ class Paths:
         return self.fold in minima(self.fold.state) and self.message == SUM
 
     def __call__(self, graph: Any, source: Any = 0) -> np.ndarray:
-        """The distance of every node from the source as float64; infinite where there is no path.
+        """The distance of every node from the source as float64, infinite where there is no path.
 
         Args:
-            graph: A ``Graph`` or what ``Graph.of`` takes: a sparse matrix, a networkx graph, edges. The distances are
-                in the order of its nodes.
-            source: The node from which distances are measured: its number, or its name in a networkx graph.
+            graph: A ``Graph`` or anything that ``Graph.of`` accepts: a sparse matrix, a networkx graph, edges. The
+                distances are in the order of its nodes.
+            source: The node from which distances are measured: its index, or its name in a networkx graph.
         """
         graph = Graph.of(graph)
         if graph.nodes == 0:
             raise InputError("the graph has no nodes")
         at = graph.position(source)
-        return _shortest(graph, at) if self.shortest else self._as_it_stands(graph, at)
+        return _shortest(graph, at) if self.shortest else self._rounds(graph, at)
 
-    def _as_it_stands(self, graph: Graph, source: int) -> np.ndarray:
-        """Whatever the fold and the message are: all nodes at once, each its messages in the order of its edges."""
+    def _rounds(self, graph: Graph, source: int) -> np.ndarray:
+        """Rounds for any fold and message: all nodes at once, each with its messages in the order of its edges."""
         distances = np.full(graph.nodes, np.inf)
         distances[source] = 0.0
         ranks = _by_rank(graph)
@@ -87,7 +92,10 @@ class Paths:
             if np.array_equal(new, distances):
                 return distances
             distances = new
-        raise InputError("there is no end: distances still change after as many rounds as there are nodes")
+        raise InputError("no convergence: distances still change after as many rounds as there are nodes")
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         step = [f"first, rest = its distance, [{self.message} for every edge to it]", *str(self.fold).splitlines()]
@@ -96,7 +104,7 @@ class Paths:
 
 
 def _by_rank(graph: Graph) -> list[np.ndarray]:
-    """The first edge of every node, then the second of every node, and so on: no two of a rank lead to one node."""
+    """The first edge into every node, then the second into every node, and so on."""
     by_target = np.argsort(graph.edges[1], kind="stable")
     targets = graph.edges[1, by_target]
     rank = np.arange(len(targets)) - np.searchsorted(targets, targets)
@@ -105,15 +113,15 @@ def _by_rank(graph: Graph) -> list[np.ndarray]:
 
 
 def _shortest(graph: Graph, source: int) -> np.ndarray:
-    """Rounds of Bellman-Ford over whole arrays. Only nodes that changed send messages again."""
+    """Bellman-Ford with array operations. Only nodes whose distance changed send messages again."""
     edges = _Edges(graph)
     distances = np.full(graph.nodes, np.inf)
     distances[source] = 0.0
     before = np.full(graph.nodes, -1)
     changed = np.array([source])
     for number in range(1, graph.nodes + 1):
-        few = edges.sent[changed].sum() * FEW < len(graph)
-        targets, least, origins = edges.of_some(distances, changed) if few else edges.of_all(distances)
+        few = edges.sent[changed].sum() * SPARSE < len(graph)
+        targets, least, origins = edges.from_nodes(distances, changed) if few else edges.from_all(distances)
         better = least < distances[targets]
         changed = targets[better]
         if not len(changed):
@@ -129,7 +137,7 @@ def _shortest(graph: Graph, source: int) -> np.ndarray:
 
 
 class _Edges:
-    """Edges in the order of the nodes that they lead to, and in that of the nodes that they come from."""
+    """Edges sorted by target and by source."""
 
     def __init__(self, graph: Graph) -> None:
         self.weights = graph.weights.astype(np.float64)
@@ -144,15 +152,15 @@ class _Edges:
         self.received = np.diff([*self.starts, len(order)])
 
     def are_negative(self, cycle: list[int]) -> bool:
-        """Whether a cycle weighs less than nothing by more than sums of floats round."""
+        """Whether the weight of a cycle is negative by more than rounding errors."""
         weights = []
         for source, target in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             sent = self.by_source[self.first_sent[source] : self.first_sent[source] + self.sent[source]]
             weights.append(self.weights[sent[self.targets[sent] == target]].min())
         return bool(math.fsum(weights) < -4 * np.finfo(np.float64).eps * math.fsum(map(abs, weights)))
 
-    def of_all(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Nodes that get messages, the least message of each, and where it comes from if there are negative weights."""
+    def from_all(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Nodes that receive messages, the least message of each, and its source if there are negative weights."""
         sources, weights = self.in_order
         messages = distances[sources] + weights
         least = np.minimum.reduceat(messages, self.starts)
@@ -162,8 +170,8 @@ class _Edges:
             origins[np.repeat(np.arange(len(least)), self.received)[winners]] = sources[winners]
         return self.reached, least, origins
 
-    def of_some(self, distances: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same for messages from some nodes alone, at the cost of these."""
+    def from_nodes(self, distances: np.ndarray, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for messages from the given nodes only, at a cost in proportion to their number."""
         counts = self.sent[nodes]
         along = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         edges = self.by_source[np.repeat(self.first_sent[nodes], counts) + along]
@@ -175,15 +183,15 @@ class _Edges:
 
 
 def _cycle(before: np.ndarray) -> list[int]:
-    """The nodes of a cycle of predecessors in the order of its edges, or nothing."""
+    """The nodes of a cycle of predecessors in the order of its edges; empty if there is none."""
     jump = np.where(before < 0, np.arange(len(before)), before)
     for _ in range(int(np.ceil(np.log2(len(before) + 1)))):
         jump = jump[jump]
-    on = np.unique(jump)
-    on = on[before[on] >= 0]  # where a walk back never ends, it ends on a cycle
-    if not len(on):
+    ends = np.unique(jump)
+    ends = ends[before[ends] >= 0]  # so many steps back lead either to a start or onto a cycle
+    if not len(ends):
         return []
-    cycle = [int(on[0])]
+    cycle = [int(ends[0])]
     while int(before[cycle[-1]]) != cycle[0]:
         cycle.append(int(before[cycle[-1]]))
     return cycle[::-1]

@@ -1,4 +1,4 @@
-"""A program: an exact expression over named inputs, with the evidence for it where it was read from a model."""
+"""A program: an exact expression over named inputs, with the evidence for it if it was read from a model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,32 +16,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """How well a program, the model it was read from and the data agree."""
+    """What supports a program. ``harden`` and the estimators of ``nsr.learn`` extend it."""
 
     rows: int
-    """How many rows were looked at."""
-    with_model: float
-    """Share of the rows on which the program says what the model says."""
-    with_data: float | None
-    """Share of the rows on which the program says what the data say; None where no answers were given."""
-    margin: float | None = None
-    """For a formula: the smallest size of the model's logit on a row."""
-    distance: float | None = None
-    """For a number: the largest distance of the model from the program on a row."""
-    dropped: tuple[str, ...] = ()
-    """What the model has and the program does not need."""
-    unseen: tuple[str, ...] = ()
-    """Cases that no row shows. Of them the program says what the model does there, if that makes it no larger."""
+    """How many rows were examined."""
+    agreement: float | None
+    """Share of these rows on which the program gives the answer in the data; None where no answers were given."""
+    not_covered: tuple[str, ...] = ()
+    """Cases that no row shows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """An expression over inputs in an order: what a trained model says.
+    """An exact expression with named inputs, to be called, printed and emitted in other languages.
 
     Args:
-        expression: What it computes, brought to its canonical form.
-        names: The inputs, in the order of the columns; by default those that the expression needs, in natural order.
-        evidence: How it was found, where it was read from a model.
+        expression: What it computes; kept in its canonical form.
+        names: The inputs, in the order of the columns; by default the variables of the expression, in natural order.
+        evidence: What supports it, if it was read from a model or a table.
+
+    >>> from nsr.program import Program, Variable, Where
+    >>> a, b = Variable("a"), Variable("b")
+    >>> program = Program(Where(a > b + 12, a, 0))
+    >>> print(program)
+    where(a > b + 12, a, 0)
+    >>> program([10**30 + 13, 10**30])
+    1000000000000000000000000000013
+    >>> program({"a": [20, 20], "b": [1, 10]}).tolist()
+    [20, 0]
+    >>> print(program.emit("sql"))
+    CASE WHEN "a" > "b" + 12 THEN "a" ELSE 0 END
     """
 
     expression: Expression
@@ -51,7 +55,7 @@ class Program:
     def __post_init__(self) -> None:
         names = tuple(self.names) or self.expression.variables
         if len(set(names)) < len(names):
-            raise ValueError(f"names must differ from one another, got {list(names)}")
+            raise ValueError(f"names must be different, got {list(names)}")
         unknown = [name for name in self.expression.variables if name not in names]
         if unknown:
             raise ValueError(f"names must include {unknown[0]!r}, which the expression needs, got {list(names)}")
@@ -60,15 +64,15 @@ class Program:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """The names it depends on, in the order of the columns: the arguments of an emitted function."""
+        """The names that the expression uses, in the order of the columns: the arguments of an emitted function."""
         used = set(self.expression.variables)
         return tuple(name for name in self.names if name in used)
 
     def __call__(self, x: Any) -> Any:
-        """Its answer for rows: a mapping or table of columns, or numbers whose last axis follows ``names``.
+        """Evaluate on rows: a mapping or table of columns, or numbers whose last axis follows ``names``.
 
-        An array or a tensor (..., columns) gives an array or a tensor (...); a list of numbers is one row, and a list
-        of lists has a row in each. A program without names takes any number of columns.
+        An array or tensor of shape (..., columns) gives one of shape (...); a list of numbers is one row, and a list of
+        lists is one row each. A program without names accepts any number of columns.
         """
         if hasattr(x, "keys") or hasattr(x, "columns"):
             rows = np.zeros(len(x), dtype=np.int64) if hasattr(x, "columns") else None
@@ -82,19 +86,19 @@ class Program:
         return evaluate(self.expression, columns, rows=zeros)
 
     def emit(self, target: str, **options: Any) -> Any:
-        """The same program in another language; see ``nsr.program.emit``."""
+        """The program in another language, such as ``"python"``, ``"c"`` or ``"sql"``; see ``nsr.program.emit``."""
         from nsr.program.emit import emit
 
         return emit(self, target, **options)
 
     def module(self) -> "Hardened":
-        """The same program as a torch module with exact gates, to take the place of the soft one."""
+        """The program as a torch module with exact gates, to replace the trained one."""
         from nsr.program.hardened import Hardened
 
         return Hardened(self)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the rule is the same, by its canonical form; the evidence does not matter."""
+        """Whether the canonical forms are equal; names and evidence do not matter."""
         if isinstance(other, Program):
             return self.expression == other.expression
         return isinstance(other, Expression) and self.expression == other.simplified()
@@ -106,19 +110,22 @@ class Program:
         return str(self.expression)
 
     def __repr__(self) -> str:
-        return f"Program({str(self)!r})"
+        return f"Program({self.expression!r}, names={self.names!r})"
+
+    def _repr_latex_(self) -> str:
+        return f"${self.emit('latex')}$"
 
 
 def default_names(inputs: int) -> tuple[str, ...]:
-    """The paper's names of the inputs: x1, x2 and so on."""
+    """The paper's names for inputs: x1, x2 and so on."""
     return tuple(f"x{position}" for position in range(1, inputs + 1))
 
 
 def checked_names(names: Sequence[str] | None, inputs: int) -> tuple[str, ...]:
-    """One name for each input, the paper's by default."""
+    """Check that there is one name for each input; the paper's names by default."""
     if names is None:
         return default_names(inputs)
     names = tuple(names)
     if len(names) != inputs:
-        raise ValueError(f"names must be {inputs}, one for each input, got {len(names)}")
+        raise ValueError(f"{inputs} inputs need {inputs} names, got {len(names)}")
     return names

@@ -1,7 +1,7 @@
-"""The canonical form of a program: equal in exact arithmetic, and one for rules that these steps make equal.
+"""The canonical form of a program, which equals the original in exact arithmetic.
 
-Sums are flat and in order; comparisons have their variables on the side where they are positive, the first of them
-on the left; negations are pushed into the comparisons; formulas are flat, in order and without repetition. With
+Sums are flat and sorted. In comparisons every variable stands on the side where its coefficient is positive, the first
+one on the left. Negations are pushed into the comparisons. Formulas are flat, sorted and free of repetition. With
 floats the order of additions can change the last bit: simplify first, then evaluate.
 """
 
@@ -22,7 +22,7 @@ from nsr.program.expressions import (
     Truth,
     Variable,
     Where,
-    natural,
+    natural_key,
     total,
 )
 
@@ -30,7 +30,7 @@ ONE = Fraction(1)
 
 
 def simplify(expression: Expression) -> Expression:
-    """The canonical form of an expression; simplifying it again changes nothing."""
+    """Return the canonical form; simplifying it again changes nothing."""
     match expression:
         case Linear(terms, constant):
             return _sorted_sum(total([(c, simplify(atom)) for c, atom in terms], constant))
@@ -46,7 +46,7 @@ def simplify(expression: Expression) -> Expression:
 
 
 def negated(formula: Expression) -> Expression:
-    """The canonical form of the negation of a canonical formula."""
+    """Negate a canonical formula; the result is canonical too."""
     match formula:
         case Truth(value):
             return Truth(not value)
@@ -60,10 +60,10 @@ def negated(formula: Expression) -> Expression:
 
 
 def _key(expression: Expression) -> tuple[object, ...]:
-    """An order of canonical trees: variables first and by name, then by size and text."""
+    """Sort key for canonical trees: variables first, by name; then by size and text."""
     if isinstance(expression, Variable):
-        return 0, 0, natural(expression.name)
-    return 1, expression.size, natural(str(expression))
+        return 0, 0, natural_key(expression.name)
+    return 1, expression.size, natural_key(str(expression))
 
 
 def _sorted_sum(expression: Expression) -> Expression:
@@ -74,83 +74,96 @@ def _sorted_sum(expression: Expression) -> Expression:
 
 
 def _comparison(operator: str, left: Expression, right: Expression) -> Expression:
-    """Canonical: whole coefficients without a common factor, positive on both sides, the constant on the right."""
+    """Canonical: positive integer coefficients without a common factor on both sides, the constant on the right."""
     difference = total([(ONE, left), (-ONE, right)])
     if isinstance(difference, Constant):
         return Truth(bool(COMPARISONS[operator](difference.value, 0)))
-    whole = difference if isinstance(difference, Linear) else Linear(((ONE, difference),))
-    terms = sorted(whole.terms, key=lambda term: _key(term[1]))
+    linear = difference if isinstance(difference, Linear) else Linear(((ONE, difference),))
+    terms = sorted(linear.terms, key=lambda term: _key(term[1]))
     factor = Fraction(lcm(*(c.denominator for c, _ in terms)), gcd(*(c.numerator for c, _ in terms)))
     factor /= gcd(*((c * factor).numerator for c, _ in terms))
     if terms[0][0] < 0:
         operator, factor = MIRRORED[operator], -factor
     scaled = [(coefficient * factor, atom) for coefficient, atom in terms]
     left = total([(c, atom) for c, atom in scaled if c > 0])
-    right = total([(-c, atom) for c, atom in scaled if c < 0], -whole.constant * factor)
+    right = total([(-c, atom) for c, atom in scaled if c < 0], -linear.constant * factor)
     return Compare(operator, _sorted_sum(left), _sorted_sum(right))
 
 
 SIGNS: dict[str, frozenset[int]] = {
     operator: frozenset(sign for sign in (-1, 0, 1) if compare(sign, 0)) for operator, compare in COMPARISONS.items()
 }
-"""Of which signs of a difference each comparison holds."""
+"""The signs of ``left - right`` for which each comparison holds."""
+OPERATORS = {signs: operator for operator, signs in SIGNS.items()}
 
 
 def _joined(kind: type[And] | type[Or], parts: list[Expression]) -> Expression:
-    """Flat, in order, each part once; comparisons of the same two sides become one."""
-    absorbing = kind is Or
+    """Canonical: flat, sorted, without repetition, and with one comparison for any two sides."""
+    neutral, absorbing = Truth(kind is And), Truth(kind is Or)  # p or True is True
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
+    merged = _merge_comparisons(kind, flat) - {neutral}
+    if absorbing in merged or _cover_all_cases(merged):
+        return absorbing
+    kept = _without_implied(merged)
+    if len(kept) > 1:
+        return kind(*sorted(kept, key=_key))
+    return kept.pop() if kept else neutral
+
+
+def _merge_comparisons(kind: type[And] | type[Or], parts: list[Expression]) -> set[Expression]:
+    """Replace all comparisons of the same two sides by one, or by a truth value: a > b or a = b is a >= b."""
     signs: dict[tuple[Expression, Expression], frozenset[int]] = {}
-    rest: set[Expression] = set()
-    for part in flat:
-        if isinstance(part, Truth):
-            if part.value is absorbing:
-                return part
-        elif isinstance(part, Compare):
-            sides, own = (part.left, part.right), SIGNS[part.operator]
-            known = signs.get(sides, own)
-            signs[sides] = known | own if kind is Or else known & own
+    merged: set[Expression] = set()
+    for part in parts:
+        if isinstance(part, Compare):
+            sides, holds = (part.left, part.right), SIGNS[part.operator]
+            others = signs.get(sides, holds)
+            signs[sides] = others | holds if kind is Or else others & holds
         else:
-            rest.add(part)
-    for sides, those in signs.items():
-        if len(those) in (0, 3):
-            if (len(those) == 3) is absorbing:
-                return Truth(absorbing)
-            continue
-        rest.add(Compare(next(name for name, own in SIGNS.items() if own == those), *sides))
-    if not rest:
-        return Truth(not absorbing)
-    nested = [part for part in rest if isinstance(part, And | Or)]  # of the other kind: this kind was made flat
-    if any(all(negated(inner) in rest for inner in part.parts) for part in nested):  # (p and q) or not p or not q
-        return Truth(absorbing)
-    kept = rest - {part for part in nested if any(inner in rest for inner in part.parts)}  # p or (p and q) is p
-    return kind(*sorted(kept, key=_key)) if len(kept) > 1 else kept.pop()
+            merged.add(part)
+    for sides, holds in signs.items():
+        merged.add(Compare(OPERATORS[holds], *sides) if holds in OPERATORS else Truth(bool(holds)))
+    return merged
+
+
+def _cover_all_cases(parts: set[Expression]) -> bool:
+    """Whether a nested formula meets the negations of all its parts: (p and q) or not p or not q."""
+    return any(all(negated(inner) in parts for inner in nested.parts) for nested in _nested(parts))
+
+
+def _without_implied(parts: set[Expression]) -> set[Expression]:
+    """Drop nested formulas that another part makes redundant: p or (p and q) is p."""
+    return parts - {nested for nested in _nested(parts) if any(inner in parts for inner in nested.parts)}
+
+
+def _nested(parts: set[Expression]) -> list[And | Or]:
+    return [part for part in parts if isinstance(part, And | Or)]
 
 
 def _choice(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    """Canonical: a condition of > >= = rather than its negation, and > where the branches meet at the tie."""
+    """Canonical: conditions with > >= = rather than their negations, and > where both branches agree at the tie."""
     if isinstance(condition, Truth):
         return then if condition.value else otherwise
     if then == otherwise:
         return then
     opposite = negated(condition)
-    more = _awkward(condition) - _awkward(opposite)
-    if more > 0 or (more == 0 and str(opposite) < str(condition)):
+    excess = _negative_comparisons(condition) - _negative_comparisons(opposite)
+    if excess > 0 or (excess == 0 and str(opposite) < str(condition)):
         condition, then, otherwise = opposite, otherwise, then
-    if isinstance(condition, Compare) and _meet(condition, then, otherwise):
+    if isinstance(condition, Compare) and _agree_at_tie(condition, then, otherwise):
         if condition.operator == "=":
             return otherwise
         condition = Compare(">", condition.left, condition.right)
     return Where(condition, then, otherwise)
 
 
-def _awkward(condition: Expression) -> int:
-    """How many of < <= != it has: of a condition and its negation, that with fewer is kept."""
+def _negative_comparisons(condition: Expression) -> int:
+    """Count < <= !=: of a condition and its negation, the one with fewer of them is kept."""
     return sum(isinstance(node, Compare) and node.operator in ("<", "<=", "!=") for node in condition.walk())
 
 
-def _meet(condition: Compare, then: Expression, otherwise: Expression) -> bool:
-    """Whether both branches are the same number where both sides of the comparison are."""
+def _agree_at_tie(condition: Compare, then: Expression, otherwise: Expression) -> bool:
+    """Whether the branches are equal wherever the two sides of the comparison are."""
     gap, step = total([(ONE, then), (-ONE, otherwise)]), total([(ONE, condition.left), (-ONE, condition.right)])
     gap_terms, step_terms = ({a: c for c, a in e.terms} if isinstance(e, Linear) else {e: ONE} for e in (gap, step))
     if isinstance(gap, Constant) or gap_terms.keys() != step_terms.keys():

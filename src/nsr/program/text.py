@@ -1,22 +1,68 @@
-"""How a program reads: text as a Python programmer would write it."""
+"""Programs as text: ``str`` as a Python programmer would write the formula, ``repr`` as the call that builds it."""
 
 from decimal import Decimal
 from fractions import Fraction
 from keyword import iskeyword
 
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Truth,
+    Variable,
+    Where,
+    rational,
+)
 
 OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
 
+LARGEST_DECIMAL = 10**4000
+"""Python reads and writes longer integers only in hexadecimal."""
+
 
 def text(expression: Expression) -> str:
-    """The expression as one line of text, with no more parentheses than it needs."""
+    """Write the expression on one line, with no more parentheses than it needs."""
     return _text(expression, OR)
 
 
+def constructor_call(expression: Expression) -> str:
+    """Write the call that builds the expression again, with the names that ``from nsr.program import *`` brings."""
+    match expression:
+        case Variable(value) | Truth(value):
+            arguments = repr(value)
+        case Constant(value):
+            arguments = _literal(value)
+        case Linear(terms, constant):
+            pairs = ", ".join(f"({_literal(c)}, {constructor_call(atom)})" for c, atom in terms)
+            arguments = f"[{pairs}], {_literal(constant)}" if constant else f"[{pairs}]"
+        case Compare(operator, left, right):
+            arguments = f"{operator!r}, {constructor_call(left)}, {constructor_call(right)}"
+        case _:
+            arguments = ", ".join(map(constructor_call, expression.children))
+    return f"{type(expression).__name__}({arguments})"
+
+
+def _literal(value: Fraction) -> str:
+    """Python source that ``rational`` turns back into the same number: 4, 37.5, Fraction(1, 3)."""
+    if value.denominator == 1:
+        return _integer_literal(value.numerator)
+    decimal = number(value)
+    if "/" not in decimal and len(decimal) <= 20 and rational(float(decimal)) == value:
+        return decimal
+    return f"Fraction({_integer_literal(value.numerator)}, {_integer_literal(value.denominator)})"
+
+
+def _integer_literal(value: int) -> str:
+    return str(value) if abs(value) < LARGEST_DECIMAL else hex(value)
+
+
 def number(value: Fraction) -> str:
-    """A number as a person writes it: 4, 37.5, and 1/3 where no decimal ends."""
+    """Write a number as a person would: 4, 37.5, and 1/3 where the decimal does not terminate."""
     if value.denominator == 1:
         return _digits(value.numerator)
     rest, digits = value.denominator, 0
@@ -25,17 +71,18 @@ def number(value: Fraction) -> str:
         while rest % prime == 0:
             rest, power = rest // prime, power + 1
         digits = max(digits, power)
-    whole = _digits(abs(value.numerator) * 10**digits // value.denominator)
-    if rest > 1 or digits > 25 or (digits > 15 and len(whole) > 17):
+    shifted = _digits(abs(value.numerator) * 10**digits // value.denominator)
+    if rest > 1 or digits > 25 or (digits > 15 and len(shifted) > 17):
         return f"{_digits(value.numerator)}/{_digits(value.denominator)}"
-    whole = whole.rjust(digits + 1, "0")
-    return f"{'-' if value < 0 else ''}{whole[:-digits]}.{whole[-digits:]}"
+    shifted = shifted.rjust(digits + 1, "0")
+    return f"{'-' if value < 0 else ''}{shifted[:-digits]}.{shifted[-digits:]}"
 
 
 def name(variable: str) -> str:
-    """A name as it is where it is an identifier, else between backquotes, with line ends and the like escaped.
+    """Write a name: unchanged if it is an identifier, otherwise in backquotes.
 
-    So is the backslash, and backquotes are doubled: no two names read alike.
+    Line ends, backslashes and unprintable characters are escaped and backquotes doubled, so that different names
+    never look the same.
     """
     if variable.isidentifier() and not iskeyword(variable):
         return variable
@@ -48,8 +95,8 @@ def _escaped(letter: str) -> str:
 
 def _text(expression: Expression, around: int) -> str:
     match expression:
-        case Variable(own):
-            return name(own)
+        case Variable(variable):
+            return name(variable)
         case Truth(value):
             return str(value)
         case Constant(value):
@@ -70,7 +117,7 @@ def _text(expression: Expression, around: int) -> str:
             return _bound(" and ".join(_text(part, AND) for part in parts), AND, around)
         case Or(parts):
             return _bound(" or ".join(_text(part, OR) for part in parts), OR, around)
-    raise TypeError(f"no text for {expression!r}")
+    raise TypeError(f"cannot write {type(expression).__name__} as text")
 
 
 def _sum(expression: Linear) -> str:
@@ -89,8 +136,9 @@ def _product(coefficient: Fraction, atom: Expression | None) -> str:
     return f"{times}{_text(atom, PRODUCT)}{over}"
 
 
-def _bound(written: str, own: int, around: int) -> str:
-    return f"({written})" if own < around else written
+def _bound(written: str, binding: int, around: int) -> str:
+    """The text, in parentheses where it binds less tightly than what is around it."""
+    return f"({written})" if binding < around else written
 
 
 def _digits(value: int) -> str:

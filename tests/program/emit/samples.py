@@ -33,7 +33,7 @@ def programs(count: int = COUNT, fractions: bool = True, rounded: bool = False) 
         expression = make(source, "large" if rounded else kind, source.choice([1, 2, 2, 3])).simplified()
         if isinstance(expression, Truth | Constant | Variable) or expression.size > 40:
             continue
-        if rounded == (exactness.adds_as_integers(expression) or exactness.rounded(expression) is not None):
+        if rounded == (exactness.adds_as_integers(expression) or exactness.rounded_integer(expression) is not None):
             found[Program(expression, NAMES)] = None
     return list(found)
 

@@ -12,7 +12,7 @@ from nsr.program import Compare, Constant, Program, Truth, Variable, Where
 from nsr.program.emit import InexactWarning, emit
 from nsr.program.emit.c import HEADER
 from nsr.program.emit.exactness import integer_range
-from nsr.program.whole import denominator, whole
+from nsr.program.integers import denominator, with_integer_coefficients
 from tests.program.emit.samples import answers, exact, float_rows, integer_rows, programs, same
 from tests.program.strategies import NAMES
 
@@ -55,9 +55,9 @@ def called(function, which, table):
 
 def range_of(program):
     """The range that the emitted text states, or None where there is no function of int64_t."""
-    if not program.expression.is_truth and denominator(program.expression) > 1:
+    if not program.expression.is_boolean and denominator(program.expression) > 1:
         return None
-    return integer_range(whole(program.expression))
+    return integer_range(with_integer_coefficients(program.expression))
 
 
 def rows_within(largest):
@@ -104,7 +104,7 @@ def test_loops_have_the_same_bits_when_optimised_for_this_machine(tmp_path):
                     continue
                 columns = [np.arange(-12, 12) * (len(column) % 5 - 2) for column in program.inputs]
             expected = np.asarray(program(dict(zip(program.inputs, columns, strict=True))))
-            out = np.empty(24, dtype=bool if program.expression.is_truth else kind)
+            out = np.empty(24, dtype=bool if program.expression.is_boolean else kind)
             columns = [np.ascontiguousarray(column, dtype=kind) for column in columns]
             getattr(library, name)(ctypes.c_size_t(24), *(ctypes.c_void_p(x.ctypes.data) for x in (*columns, out)))
             assert same(out, expected), program
@@ -149,9 +149,9 @@ def test_answers_that_are_fractions_have_no_function_of_integers():
 
 
 def test_what_does_not_fit_is_warned_about():
-    with pytest.warns(InexactWarning, match="^9007199254740993 is no double: the function of double "):
+    with pytest.warns(InexactWarning, match="^9007199254740993 is not a double: the function of double "):
         emit(Program(a + (2**53 + 1)), "c")
-    with pytest.warns(InexactWarning, match="^a number of the program does not fit int64: "):
+    with pytest.warns(InexactWarning, match="^the program has a number that does not fit int64: "):
         assert "There is no rule_int64: a number" in emit(Program(a + 2**70), "c")
-    with pytest.raises(ValueError, match=r"^target 'c' computes in float64, which cannot hold 10000000"):
+    with pytest.raises(ValueError, match=r"^target 'c' computes in float64, which cannot represent 10000000"):
         emit(Program(Compare(">", a, Constant(10**400))), "c")

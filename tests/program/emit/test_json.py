@@ -107,7 +107,7 @@ def wrapped(expression: str, names: str = '["a", "b"]') -> str:
 A = '{"variable": "a"}'
 DEEP = '{"not": ' * 60 + '{"truth": true}' + "}" * 60
 REFUSED = {
-    "not UTF-8": (b"\xff\xfe", "a program must be text in UTF-8, got other bytes"),
+    "not UTF-8": (b"\xff\xfe", "a program must be UTF-8 text, got bytes that are not"),
     "empty": ("", "a program must be JSON: Expecting value at character 1"),
     "truncated": (wrapped(A)[:-9], "a program must be JSON: Unterminated string starting at character "),
     "not an object": ("[]", "a program must be an object of format, names and expression, got a list of 0"),
@@ -141,37 +141,40 @@ REFUSED = {
         wrapped(f'{{"not": {A}}}'),
         "a node here must be an object with one of truth, compare, ",
     ),
-    "a truth that is a number": (wrapped('{"truth": 1}'), "a truth must be true or false, got 1"),
+    "a truth that is a number": (wrapped('{"truth": 1}'), "the value of truth must be true or false, got 1"),
     "a number that is a truth": (
         wrapped('{"constant": true}'),
-        'a number must be an integer or a text such as "1/3", got true',
+        'a number must be an integer or a string such as "1/3", got true',
     ),
-    "a float": (wrapped('{"constant": 0.5}'), 'a number must be an integer or a text such as "1/3", got 0.5'),
-    "NaN": (wrapped('{"constant": NaN}'), 'a number must be an integer or a text such as "1/3", got NaN'),
+    "a float": (wrapped('{"constant": 0.5}'), 'a number must be an integer or a string such as "1/3", got 0.5'),
+    "NaN": (wrapped('{"constant": NaN}'), 'a number must be an integer or a string such as "1/3", got NaN'),
     "Infinity": (
         wrapped('{"constant": -Infinity}'),
-        'a number must be an integer or a text such as "1/3", got -Infinity',
+        'a number must be an integer or a string such as "1/3", got -Infinity',
     ),
     "an exponent": (
         wrapped('{"constant": 1e999999999}'),
-        'a number must be an integer or a text such as "1/3", got 1e999',
+        'a number must be an integer or a string such as "1/3", got 1e999',
     ),
     "a denominator of 0": (
         wrapped('{"constant": "1/0"}'),
-        'a number must be an integer or a text such as "1/3", got "1/0"',
+        'a number must be an integer or a string such as "1/3", got "1/0"',
     ),
-    "digits of another script": (wrapped('{"constant": "\\u0661"}'), "a number must be an integer or a text such as "),
-    "a number with a line end": (wrapped('{"constant": "1\\n"}'), "a number must be an integer or a text such as "),
+    "digits of another script": (
+        wrapped('{"constant": "\\u0661"}'),
+        "a number must be an integer or a string such as ",
+    ),
+    "a number with a line end": (wrapped('{"constant": "1\\n"}'), "a number must be an integer or a string such as "),
     "a long number": (wrapped(f'{{"constant": {"9" * 5000}}}'), "a number must have at most 1,000 digits, got 5,000"),
     "a long fraction": (
         wrapped(f'{{"constant": "{"9" * 1500}/7"}}'),
         "a number must have at most 1,000 digits, got 1,500",
     ),
     "a coefficient of 0": (wrapped(f'{{"sum": [["0/3", {A}]]}}'), "a coefficient of a sum must not be 0"),
-    "an empty sum": (wrapped('{"sum": []}'), "the parts of a sum must be a list that is not empty, got a list of 0"),
+    "an empty sum": (wrapped('{"sum": []}'), "the parts of a sum must be a non-empty list, got a list of 0"),
     "an empty formula": (
         wrapped('{"and": []}'),
-        "the parts of a formula must be a list that is not empty, got a list of 0",
+        "the parts of a formula must be a non-empty list, got a list of 0",
     ),
     "a term of three": (
         wrapped(f'{{"sum": [[1, {A}, 2]]}}'),
@@ -187,18 +190,18 @@ REFUSED = {
     ),
     "an unknown variable": (
         wrapped('{"variable": "c"}'),
-        'a variable must be one of the names of the program, got "c"',
+        'a variable must be one of the names, got "c"',
     ),
     "a variable that is a list": (
         wrapped('{"variable": ["a"]}'),
-        "a variable must be one of the names of the program, got ",
+        "a variable must be one of the names, got ",
     ),
-    "names that are one text": (wrapped(A, '"ab"'), 'names must be a list of texts that are not empty, got "ab"'),
-    "an empty name": (wrapped(A, '["a", ""]'), "names must be a list of texts that are not empty, got a list of 2"),
-    "equal names": (wrapped(A, '["a", "a"]'), "names must differ from one another"),
+    "names that are one text": (wrapped(A, '"ab"'), 'names must be a list of non-empty strings, got "ab"'),
+    "an empty name": (wrapped(A, '["a", ""]'), "names must be a list of non-empty strings, got a list of 2"),
+    "equal names": (wrapped(A, '["a", "a"]'), "names must be different"),
     "half a character": (
         wrapped(A, '["a", "\\ud800"]'),
-        "a name must be whole characters, got half of a surrogate pair",
+        "a name must be valid Unicode, got half of a surrogate pair",
     ),
     "deep lists": ("[" * 100_000, "a program must be nested at most 50 deep"),
     "deep nodes": (wrapped(DEEP), "a program must be nested at most 50 deep"),
@@ -265,5 +268,5 @@ def test_names_stay_data():
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("given", [None, {}, 3])
 def test_what_is_no_text_is_refused(given):
-    with pytest.raises(InputError, match=f"^a program must be a text, got {type(given).__name__}$"):
+    with pytest.raises(InputError, match=f"^a program must be a string or bytes, got {type(given).__name__}$"):
         load(given)

@@ -29,7 +29,7 @@ def test_models_have_the_bits_of_the_tree():
         models = [(program, emit(program, "onnx")) for program in programs() + programs(100, rounded=True)]
     for program, model in models:
         (answer,) = session(model).run(["answer"], {name: float_rows()[name] for name in program.inputs})
-        assert answer.dtype == (bool if program.expression.is_truth else np.float64)
+        assert answer.dtype == (bool if program.expression.is_boolean else np.float64)
         assert same(answer, answers(program)), program
 
 
@@ -85,7 +85,7 @@ def test_names_stay_data():
 
 
 def test_what_does_not_fit_is_warned_about():
-    with pytest.warns(InexactWarning, match="^9007199254740993 is no float64: the model takes the nearest$"):
+    with pytest.warns(InexactWarning, match="^9007199254740993 is not a float64: the model uses the nearest$"):
         emit(Program(a + (2**53 + 1)), "onnx")
-    with pytest.raises(ValueError, match="^target 'onnx' computes in float64, which cannot hold 1000"):
+    with pytest.raises(ValueError, match="^target 'onnx' computes in float64, which cannot represent 1000"):
         emit(Program(a + 10**400), "onnx")

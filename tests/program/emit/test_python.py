@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nsr.program import Compare, Constant, Program, Variable, Where
 from nsr.program.emit import InexactWarning, emit
 from nsr.program.emit.exactness import integer_range
-from nsr.program.whole import denominator, whole
+from nsr.program.integers import denominator, with_integer_coefficients
 from tests.program.emit.samples import answers, exact, float_rows, integer_rows, programs, same
 from tests.program.strategies import FLOATS, NAMES
 from tests.program.strategies import programs as drawn
@@ -56,7 +56,11 @@ def said(program, **options):
 
 @pytest.mark.usefixtures("unchecked")
 def test_integers_of_any_size_are_exact_where_there_is_no_fraction():
-    found = [program for program in programs(500, fractions=False) if whole(program.expression) == program.expression]
+    found = [
+        program
+        for program in programs(500, fractions=False)
+        if with_integer_coefficients(program.expression) == program.expression
+    ]
     assert len(found) > 300
     small = integer_rows(largest=2**40)
     for program in found:
@@ -68,7 +72,7 @@ def test_integers_of_any_size_are_exact_where_there_is_no_fraction():
 
 @pytest.mark.usefixtures("unchecked")
 def test_integers_of_any_size_are_exact_with_fractions_in_comparisons():
-    found = [program for program in programs() if program.expression.is_truth or denominator(program.expression) == 1]
+    found = [program for program in programs() if program.expression.is_boolean or denominator(program.expression) == 1]
     assert len(found) > len(programs()) / 2
     for program in found:
         assert said(program, integers=True) == exact(program, integer_rows()), program
@@ -115,7 +119,7 @@ def test_names_stay_data(numpy):
 def test_the_function_can_have_any_name_that_python_allows():
     assert run(emit(PAPER, "python", name="x1"), "x1")(1, 0, 0, 0, 5) == 9
     for name in ("class", "a b", "", "f():\n import os\ndef g"):
-        with pytest.raises(ValueError, match="^name must be one that a function can have, got "):
+        with pytest.raises(ValueError, match="^name must be a valid name for a function, got "):
             emit(PAPER, "python", name=name)
 
 
@@ -133,10 +137,10 @@ def test_numbers_too_long_for_a_decimal_literal_are_exact_too():
 @pytest.mark.parametrize(
     ("expression", "options", "message"),
     [
-        (x1 + (2**53 + 1), {}, "^9007199254740993 is no float: Python takes it exactly, "),
-        (Where(Compare(">", x1, x2), Constant(2**53), x1) + 1, {}, r"^constants add up beyond 2\^53: "),
+        (x1 + (2**53 + 1), {}, "^9007199254740993 is not a float: on floats Python uses it exactly, "),
+        (Where(Compare(">", x1, x2), Constant(2**53), x1) + 1, {}, r"^constants add up to more than 2\^53: "),
         (x1 + 2**64, {"numpy": True}, "^18446744073709551616 does not fit int64: "),
-        (x1 + 10**400, {}, r"^10000000\.\.\.0000 \(401 characters\) is no float"),
+        (x1 + 10**400, {}, r"^10000000\.\.\.0000 \(401 characters\) is not a float"),
     ],
 )
 def test_what_floats_would_round_is_warned_about(expression, options, message):

@@ -1,48 +1,46 @@
-"""Programs in other languages: one file for each target, each of which says in which range it is exact."""
+"""Programs in other languages: one file for each target, which states the range in which it is exact.
+
+To add a target, write a file like those below and import its function here.
+"""
 
 import inspect
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
-from nsr.errors import InputError, one_of
-from nsr.program.emit.c import c_source
+from nsr.errors import one_of
 from nsr.program.emit.exactness import InexactWarning as InexactWarning
-from nsr.program.emit.json import json_text
-from nsr.program.emit.latex import latex
-from nsr.program.emit.onnx import onnx_model
-from nsr.program.emit.python import python_source
-from nsr.program.emit.sql import sql_expression
-from nsr.program.emit.sympy import sympy_expression
+from nsr.program.emit.targets import TARGETS as TARGETS
 from nsr.program.program import Program
 
-TARGETS: Mapping[str, Callable[..., Any]] = MappingProxyType(
-    {
-        "python": python_source,
-        "c": c_source,
-        "sympy": sympy_expression,
-        "latex": latex,
-        "sql": sql_expression,
-        "onnx": onnx_model,
-        "json": json_text,
-    }
-)
-"""What can be emitted. sympy and onnx are imported only when they are asked for."""
+# isort: off
+# One line for each target, in the order in which error messages list them.
+from nsr.program.emit.python import python_source as python_source
+from nsr.program.emit.c import c_source as c_source
+from nsr.program.emit.sql import sql_expression as sql_expression
+from nsr.program.emit.sympy import sympy_expression as sympy_expression
+from nsr.program.emit.latex import latex_formula as latex_formula
+from nsr.program.emit.json import json_text as json_text
+from nsr.program.emit.onnx import onnx_model as onnx_model
+# isort: on
 
 
 def emit(program: Program, target: str, **options: Any) -> Any:
-    """The program in another language: text, or for ``sympy`` and ``onnx`` their objects.
+    """Write the program in another language: text, or an object for ``sympy`` and ``onnx``.
 
-    Warns with an InexactWarning where a number of the program is beyond what the target computes exactly.
+    Warns with an ``InexactWarning`` if the program holds a number that the target cannot compute with exactly.
+
+    >>> from nsr.program import Program, Variable
+    >>> from nsr.program.emit import emit
+    >>> print(emit(Program(Variable("unit price") >= 37.5), "python", name="is_dear"))
+    def is_dear(unit_price: float) -> bool:
+        \"\"\"`unit price` >= 37.5
+    <BLANKLINE>
+        unit_price: 'unit price'
+        \"\"\"
+        return unit_price >= 37.5
+    <BLANKLINE>
     """
     function = TARGETS[one_of("target", target, TARGETS)]
-    known = [name for name in inspect.signature(function).parameters if name != "program"]
+    known = list(inspect.signature(function).parameters)[1:]
     for option in options:
         one_of(f"option of target {target!r}", option, known)
-    try:
-        return function(program, **options)
-    except ModuleNotFoundError as error:
-        if error.name not in ("sympy", "onnx"):
-            raise
-        message = f"target {target!r} needs {error.name}: pip install 'neural-status-registers[export]'"
-        raise InputError(message) from None
+    return function(program, **options)

@@ -1,4 +1,4 @@
-"""Which numbers of a program a target can hold, and the warning where it cannot."""
+"""Which numbers of a program a target can represent, and the warning if it cannot."""
 
 import inspect
 import warnings
@@ -15,11 +15,11 @@ FLOAT_INTEGERS = 2**53
 
 
 class InexactWarning(UserWarning):
-    """A number of the program is beyond what the target computes exactly."""
+    """The program holds a number with which the target cannot compute exactly."""
 
 
 def warn_inexact(message: str) -> None:
-    """Warn at the line, outside of this package, that called for the emitted program."""
+    """Warn at the line outside this package that asked for the emitted program."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_globals.get("__name__", "").startswith("nsr."):
         frame, level = frame.f_back, level + 1
@@ -27,13 +27,13 @@ def warn_inexact(message: str) -> None:
 
 
 def short(value: Fraction | int) -> str:
-    """A number for a message, not longer than a word."""
+    """Write a number for a message, shortened if it is long."""
     written = number(Fraction(value))
     return written if len(written) <= 24 else f"{written[:8]}...{written[-4:]} ({len(written)} characters)"
 
 
-def written(expression: Expression) -> Iterator[Fraction]:
-    """The numbers that a target writes: constants, and numerators and denominators of coefficients."""
+def numbers_in(expression: Expression) -> Iterator[Fraction]:
+    """Yield the numbers that a target writes: constants, and numerators and denominators of coefficients."""
     for node in expression.walk():
         if isinstance(node, Constant):
             yield node.value
@@ -45,68 +45,68 @@ def written(expression: Expression) -> Iterator[Fraction]:
 
 
 def is_float(value: Fraction) -> bool:
-    """Whether a float64 is exactly this number."""
+    """Whether float64 represents the number exactly."""
     try:
         return Fraction(float(value)) == value
     except OverflowError:
         return False
 
 
-def rounded(expression: Expression) -> Fraction | None:
-    """The first whole number in the expression that no float64 is. Fractions are their nearest float everywhere."""
-    return next((value for value in written(expression) if value.denominator == 1 and not is_float(value)), None)
+def rounded_integer(expression: Expression) -> Fraction | None:
+    """The first integer in the expression that float64 would round. (Every target rounds fractions in the same way.)"""
+    return next((value for value in numbers_in(expression) if value.denominator == 1 and not is_float(value)), None)
 
 
 def refuse_overflow(expression: Expression, target: str) -> None:
-    """Refuse numbers beyond the largest float64, for targets that compute in nothing larger."""
-    for value in written(expression):
+    """Reject numbers beyond the largest float64, for targets that compute in float64."""
+    for value in numbers_in(expression):
         try:
             float(value)
         except OverflowError:
-            raise InputError(f"target {target!r} computes in float64, which cannot hold {short(value)}") from None
+            raise InputError(f"target {target!r} computes in float64, which cannot represent {short(value)}") from None
 
 
 def adds_as_integers(expression: Expression) -> bool:
-    """Whether constants alone can add up beyond 2^53: exactly as integers, but rounded as floats.
+    """Whether constants alone can add up to more than 2^53, where integers are exact and floats are rounded.
 
-    It takes a choice between constants inside a sum. Targets that add integers and floats as they come, such as
-    Python, then differ from a program that was given floats.
+    This takes a choice between constants inside a sum. Targets that keep integers and floats apart, such as Python,
+    then differ from a program that is given floats.
     """
-    sums = (_constant_reach(node) for node in expression.walk() if isinstance(node, Linear))
-    return any(reach is not None and reach > FLOAT_INTEGERS for reach in sums)
+    bounds = (_constant_bound(node) for node in expression.walk() if isinstance(node, Linear))
+    return any(bound is not None and bound > FLOAT_INTEGERS for bound in bounds)
 
 
-def warn_of_whole_constants(expression: Expression, target: str) -> None:
-    """Warn where a target that keeps whole constants whole answers floats in another way than the program."""
-    if (value := rounded(expression)) is not None:
+def warn_of_integer_constants(expression: Expression, target: str) -> None:
+    """Warn if a target that keeps integer constants as integers can differ from the program on floats."""
+    if (value := rounded_integer(expression)) is not None:
         warn_inexact(
-            f"{short(value)} is no float: {target} takes it exactly, and the program takes the nearest to floats"
+            f"{short(value)} is not a float: on floats {target} uses it exactly, while the program uses the nearest"
         )
     elif adds_as_integers(expression):
         warn_inexact(
-            f"constants add up beyond 2^53: {target} adds them exactly, and the program rounds them with floats"
+            f"constants add up to more than 2^53: on floats {target} adds them exactly, while the program rounds"
         )
 
 
-def _constant_reach(node: Expression) -> Fraction | None:
-    """How large a number can get that constants alone make up; None where an input is always in it."""
+def _constant_bound(node: Expression) -> Fraction | None:
+    """Bound a number that is made of constants alone; None if it always depends on an input."""
     match node:
         case Constant(value):
             return abs(value)
         case Where(_, then, otherwise):
-            return max((r for r in map(_constant_reach, (then, otherwise)) if r is not None), default=None)
+            return max((bound for bound in map(_constant_bound, (then, otherwise)) if bound is not None), default=None)
         case Linear(terms, constant):
-            found = [(abs(c.numerator), _constant_reach(atom)) for c, atom in terms]
-            if all(reach is None for _, reach in found):
+            bounds = [(abs(c.numerator), _constant_bound(atom)) for c, atom in terms]
+            if all(bound is None for _, bound in bounds):
                 return None
-            return sum((c * reach for c, reach in found if reach is not None), abs(constant))
+            return sum((c * bound for c, bound in bounds if bound is not None), abs(constant))
     return None
 
 
 def integer_range(expression: Expression) -> int | None:
-    """A size of the inputs up to which nothing leaves int64, or None where a number of the program already does."""
+    """Largest magnitude of inputs for which nothing overflows int64; None if a number of the program already does."""
     largest = INT64
-    for slope, offset in (_growth(node) for node in expression.walk() if not node.is_truth):
+    for slope, offset in (_growth(node) for node in expression.walk() if not node.is_boolean):
         if offset > INT64:
             return None
         largest = min(largest, int((INT64 - offset) / slope) if slope else INT64)
@@ -114,13 +114,13 @@ def integer_range(expression: Expression) -> int | None:
 
 
 def _growth(number: Expression) -> tuple[Fraction, Fraction]:
-    """s and o such that the number, and what is computed on the way, is at most s * x + o for inputs up to x."""
+    """Slope s and offset o: for inputs up to x, the number and all intermediate results are at most s * x + o."""
     match number:
         case Constant(value):
             return Fraction(0), abs(value)
         case Linear(terms, constant):
-            found = [(abs(c.numerator), *_growth(atom)) for c, atom in terms]
-            return sum((c * s for c, s, _ in found), Fraction(0)), sum((c * o for c, _, o in found), abs(constant))
+            growths = [(abs(c.numerator), *_growth(atom)) for c, atom in terms]
+            return sum((c * s for c, s, _ in growths), Fraction(0)), sum((c * o for c, _, o in growths), abs(constant))
         case Where(_, then, otherwise):
             slopes, offsets = zip(_growth(then), _growth(otherwise), strict=True)
             return max(slopes), max(offsets)

@@ -1,8 +1,8 @@
-"""JSON: a program as data, to be saved and loaded; ``program.schema.json`` describes the form.
+"""JSON: a program as data, to be saved and loaded; ``program.schema.json`` describes the format.
 
-Exact everywhere: numbers are integers, or texts such as "1/3" where they are fractions or beyond 2^53, which many
-readers of JSON would round. What is loaded may come from anywhere: it is checked, nothing of it is executed, and its
-size is limited.
+Exact everywhere: numbers are integers, or strings such as "1/3" for fractions and for integers beyond 2^53, which many
+JSON parsers would round. Files from untrusted sources can be loaded: everything is checked, nothing is executed, and
+the size is limited.
 """
 
 import json
@@ -16,6 +16,7 @@ from nsr.data import COMPARISONS
 from nsr.errors import InputError
 from nsr.program.emit.exactness import FLOAT_INTEGERS, short
 from nsr.program.emit.names import unwritable
+from nsr.program.emit.targets import target
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.program import Program
 
@@ -24,10 +25,11 @@ CHARACTERS, NODES, DEPTH, DIGITS = 200_000, 5_000, 50, 1_000
 RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
 
+@target("json")
 def json_text(program: Program, *, indent: int | None = None) -> str:
-    """The program as JSON, on one line unless an ``indent`` is given; ``load`` reads it."""
+    """Write the program as JSON, on one line unless an ``indent`` is given; ``load`` reads it."""
     expression = _node(program.expression)
-    _Reader(program.names).read(expression)  # refuses what could not be loaded
+    _Reader(program.names).read(expression)  # raises an error if the program could not be loaded again
     text = json.dumps({"format": FORMAT, "names": program.names, "expression": expression}, indent=indent)
     return _within(text)
 
@@ -49,7 +51,7 @@ def _node(node: Expression) -> dict[str, Any]:
             return {type(node).__name__.lower(): [_node(part) for part in node.parts]}
         case Where(condition, then, otherwise):
             return {"where": _node(condition), "then": _node(then), "else": _node(otherwise)}
-    raise TypeError(f"no JSON for {node!r}")
+    raise TypeError(f"cannot write {node!r} as JSON")
 
 
 def _number(value: Fraction) -> int | str:
@@ -59,16 +61,22 @@ def _number(value: Fraction) -> int | str:
 
 
 def load(text: str | bytes) -> Program:
-    """The program that a JSON text holds, or an InputError that says what is wrong with the text."""
+    """Load a program from JSON; an ``InputError`` explains what is wrong with the text.
+
+    >>> from nsr.program import Program, Variable, load
+    >>> text = Program(Variable("a") > 3).emit("json")
+    >>> print(load(text))
+    a > 3
+    """
     if not isinstance(text, str | bytes):
-        raise InputError(f"a program must be a text, got {type(text).__name__}")
+        raise InputError(f"a program must be a string or bytes, got {type(text).__name__}")
     try:
         written = _within(text.decode("utf-8") if isinstance(text, bytes) else text)
         data = json.loads(
             written, object_pairs_hook=_object, parse_int=_integer, parse_float=_no_float, parse_constant=_no_float
         )
     except UnicodeDecodeError:
-        raise InputError("a program must be text in UTF-8, got other bytes") from None
+        raise InputError("a program must be UTF-8 text, got bytes that are not") from None
     except json.JSONDecodeError as error:
         wrong = error.msg.removesuffix(" at")
         raise InputError(f"a program must be JSON: {wrong} at character {error.pos + 1}") from None
@@ -103,11 +111,11 @@ def _integer(digits: str) -> int:
 
 
 def _no_float(digits: str) -> Any:
-    raise InputError(f'a number must be an integer or a text such as "1/3", got {digits[:24]}')
+    raise InputError(f'a number must be an integer or a string such as "1/3", got {digits[:24]}')
 
 
 def _shown(value: Any) -> str:
-    """What was found, in a few characters."""
+    """Describe a value in a few characters."""
     if isinstance(value, dict):
         return f"an object with the keys {', '.join(map(_shown, list(value)[:4]))}" if value else "an empty object"
     if isinstance(value, list):
@@ -125,16 +133,16 @@ def _program(data: Any) -> Program:
         raise InputError(f"the format of a program must be {FORMAT!r}, got {_shown(data['format'])}")
     names = data["names"]
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
-        raise InputError(f"names must be a list of texts that are not empty, got {_shown(names)}")
+        raise InputError(f"names must be a list of non-empty strings, got {_shown(names)}")
     if unwritable(names) is not None:
-        raise InputError("a name must be whole characters, got half of a surrogate pair")
+        raise InputError("a name must be valid Unicode, got half of a surrogate pair")
     if len(set(names)) < len(names):
-        raise InputError("names must differ from one another")
+        raise InputError("names must be different")
     return Program(_Reader(names).read(data["expression"]), tuple(names))
 
 
 class _Reader:
-    """Data -> tree, with a count of the nodes and of the denominators."""
+    """Builds the tree from parsed JSON, and limits its nodes and denominators."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names, self.nodes, self.denominator = frozenset(names), 0, 1
@@ -174,7 +182,7 @@ class _Reader:
     def variable(self, data: Any, _depth: int) -> Expression:
         name = data["variable"]
         if not isinstance(name, str) or name not in self.names:
-            raise InputError(f"a variable must be one of the names of the program, got {_shown(name)}")
+            raise InputError(f"a variable must be one of the names, got {_shown(name)}")
         return Variable(name)
 
     def sum(self, data: Any, depth: int) -> Expression:
@@ -192,7 +200,7 @@ class _Reader:
 
     def truth(self, data: Any, _depth: int) -> Expression:
         if not isinstance(data["truth"], bool):
-            raise InputError(f"a truth must be true or false, got {_shown(data['truth'])}")
+            raise InputError(f"the value of truth must be true or false, got {_shown(data['truth'])}")
         return Truth(data["truth"])
 
     def compare(self, data: Any, depth: int) -> Expression:
@@ -206,7 +214,7 @@ class _Reader:
 
     def several(self, data: Any, what: str) -> list[Any]:
         if not isinstance(data, list) or not data:
-            raise InputError(f"the parts of a {what} must be a list that is not empty, got {_shown(data)}")
+            raise InputError(f"the parts of a {what} must be a non-empty list, got {_shown(data)}")
         return data
 
     def rational(self, data: Any) -> Fraction:
@@ -216,7 +224,7 @@ class _Reader:
         elif isinstance(data, int) and not isinstance(data, bool):
             value = Fraction(data)
         else:
-            raise InputError(f'a number must be an integer or a text such as "1/3", got {_shown(data)}')
+            raise InputError(f'a number must be an integer or a string such as "1/3", got {_shown(data)}')
         self.denominator = lcm(self.denominator, value.denominator)
         if self.denominator >= 10**DIGITS:
             raise InputError(f"the denominators of a program must have a common multiple of at most {DIGITS:,} digits")

@@ -1,6 +1,6 @@
-r"""LaTeX: a formula to be read, with ``\begin{cases}`` and ``\text`` of the package amsmath.
+r"""LaTeX: a formula for readers, with ``\begin{cases}`` and ``\text`` from the package amsmath.
 
-Exact everywhere: numbers are written in full, as decimals that end or as fractions.
+Exact everywhere: numbers are written in full, as terminating decimals or as fractions.
 """
 
 import re
@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from nsr.program import text
 from nsr.program.emit.names import printable
+from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, COMPARE, Writer
 from nsr.program.expressions import Expression, Where
 from nsr.program.program import Program
@@ -27,11 +28,12 @@ SPECIAL = {
     "`": "{`}",
     **{letter: f"\\{letter}" for letter in "{}$&#_%"},
 }
-"""What a text must not contain as it is: commands, and signs that LaTeX would draw as one with their neighbours."""
+"""Escapes: commands, and characters that LaTeX would merge with their neighbours."""
 
 
-def latex(program: Program) -> str:
-    """The formula, without the dollars around it."""
+@target("latex")
+def latex_formula(program: Program) -> str:
+    """Write the formula, without the dollar signs around it."""
     return _Latex({name: _name(name) for name in program.inputs}).write(program.expression)
 
 
@@ -62,5 +64,5 @@ class _Latex(Writer):
         cases = rf"{then} & \text{{if }} {condition} \\ {otherwise} & \text{{otherwise}}"
         return rf"\begin{{cases}} {cases} \end{{cases}}"
 
-    def bound(self, written: str, own: int, around: int) -> str:
-        return rf"\left({written}\right)" if own < around else written
+    def bound(self, written: str, binding: int, around: int) -> str:
+        return rf"\left({written}\right)" if binding < around else written

@@ -1,4 +1,4 @@
-"""Names of columns in other languages: any text can be a name, and it stays data everywhere."""
+"""Names of columns in other languages: any text can be a name, and none becomes code."""
 
 import re
 import unicodedata
@@ -12,27 +12,27 @@ PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def is_python_name(name: str) -> bool:
-    """Whether Python takes the text as a name, and as this very name: it normalises letters such as a ligature."""
-    own = name.isidentifier() and unicodedata.normalize("NFKC", name) == name
-    return own and not iskeyword(name) and name != "__debug__"
+    """Whether Python accepts the name and keeps it as it is (it normalises characters such as ligatures)."""
+    unchanged = name.isidentifier() and unicodedata.normalize("NFKC", name) == name
+    return unchanged and not iskeyword(name) and name != "__debug__"
 
 
 def identifiers(
     names: Iterable[str], *, valid: Callable[[str], bool] = is_python_name, taken: Collection[str] = ()
 ) -> dict[str, str]:
-    """A different identifier for each name: the name itself where it is valid and free."""
+    """Map each name to a different identifier: to itself if it is valid and not taken."""
     names = list(names)
-    own = {name: name for name in names if valid(name) and name not in taken}
-    used = {*taken, *own}
+    chosen = {name: name for name in names if valid(name) and name not in taken}
+    used = {*taken, *chosen}
     for name in names:
-        if name not in own:
-            own[name] = next(free for free in _like(name, valid) if free not in used and valid(free))
-            used.add(own[name])
-    return {name: own[name] for name in names}
+        if name not in chosen:
+            chosen[name] = next(free for free in _similar(name, valid) if free not in used and valid(free))
+            used.add(chosen[name])
+    return {name: chosen[name] for name in names}
 
 
-def _like(name: str, valid: Callable[[str], bool]) -> Iterator[str]:
-    """Identifiers that remind of a name, without end."""
+def _similar(name: str, valid: Callable[[str], bool]) -> Iterator[str]:
+    """Yield endlessly many identifiers that resemble a name."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", unicodedata.normalize("NFKD", name)).strip("_")[:40]
     if not stem[:1].isalpha() or not valid(f"{stem}_1"):
         stem = f"x_{stem}".rstrip("_")
@@ -42,14 +42,14 @@ def _like(name: str, valid: Callable[[str], bool]) -> Iterator[str]:
 
 
 def function_name(name: str, valid: Callable[[str], bool] = is_python_name) -> str:
-    """The name of an emitted function, or a refusal."""
+    """Check the name of an emitted function."""
     if not isinstance(name, str) or not valid(name):
-        raise InputError(f"name must be one that a function can have, got {name!r}")
+        raise InputError(f"name must be a valid name for a function, got {name!r}")
     return name
 
 
 def printable(text: str, *, ascii_only: bool = False) -> str:
-    """The text on one line: what cannot be printed as a backslash and a code."""
+    """Write text on one line, with unprintable characters as escapes."""
     return "".join(
         letter if letter.isprintable() and (letter.isascii() or not ascii_only) else _code(letter) for letter in text
     )
@@ -61,5 +61,5 @@ def _code(letter: str) -> str:
 
 
 def unwritable(names: Iterable[str]) -> str | None:
-    """The first name with half of a surrogate pair, which no file in UTF-8 can hold."""
+    """The first name that contains half of a surrogate pair, which UTF-8 cannot encode."""
     return next((name for name in names if any("\ud800" <= letter <= "\udfff" for letter in name)), None)

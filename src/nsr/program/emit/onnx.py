@@ -1,8 +1,8 @@
 """ONNX: a model over columns of float64, one input of shape [rows] for each, with the output ``answer``.
 
-Exact: the bits of the program on floats, as long as the runtime keeps to IEEE arithmetic. Integers are exact up to
-2^53. An input has the name of its column; a name that protobuf cannot hold, or that the output needs, is changed. The
-model's metadata hold the names of the columns (``inputs``) and the program itself (``program``), both as JSON.
+Exact: the same bits as the program on floats, if the runtime follows IEEE arithmetic. Integers are exact up to 2^53.
+An input is named after its column, unless protobuf cannot store the name or it is that of the output. The metadata of
+the model hold the names of the columns (``inputs``) and the program (``program``), both as JSON.
 """
 
 import json
@@ -10,36 +10,40 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
-from nsr.program.emit.exactness import refuse_overflow, rounded, short, warn_inexact
+from nsr.errors import needs_extra
+from nsr.program.emit.exactness import refuse_overflow, rounded_integer, short, warn_inexact
 from nsr.program.emit.json import json_text
 from nsr.program.emit.names import identifiers, printable, unwritable
+from nsr.program.emit.targets import target
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
 from nsr.program.program import Program
 
 OPSET, IR_VERSION = 17, 8
-"""Old enough for any runtime in use; every operation below has a float64 kernel in onnxruntime."""
+"""Old enough for all current runtimes; onnxruntime has float64 kernels for every operation used here."""
 RELATIONS = {">": "Greater", "<": "Less", ">=": "GreaterOrEqual", "<=": "LessOrEqual", "=": "Equal", "!=": "Equal"}
 ANSWER = "answer"
 
 
+@target("onnx")
 def onnx_model(program: Program) -> Any:
-    """The program as a checked ``onnx.ModelProto``."""
-    import onnx
-    from onnx import TensorProto, helper
+    """Write the program as an ``onnx.ModelProto``, which is checked."""
+    with needs_extra("export"):
+        import onnx
+        from onnx import TensorProto, helper
 
     refuse_overflow(program.expression, "onnx")
-    if (value := rounded(program.expression)) is not None:
-        warn_inexact(f"{short(value)} is no float64: the model takes the nearest")
+    if (value := rounded_integer(program.expression)) is not None:
+        warn_inexact(f"{short(value)} is not a float64: the model uses the nearest")
     names = identifiers(program.inputs, valid=lambda name: unwritable([name]) is None, taken=(ANSWER,))
     graph = _Graph(helper, TensorProto, names)
     graph.node("Identity", [graph.build(program.expression)], ANSWER)
     shape = ["rows"] if names else []
-    kind = TensorProto.BOOL if program.expression.is_truth else TensorProto.DOUBLE
+    kind = TensorProto.BOOL if program.expression.is_boolean else TensorProto.DOUBLE
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "program",
-            [helper.make_tensor_value_info(own, TensorProto.DOUBLE, shape) for own in names.values()],
+            [helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape) for name in names.values()],
             [helper.make_tensor_value_info(ANSWER, kind, shape)],
             initializer=graph.constants,
             doc_string=printable(str(program)),
@@ -48,14 +52,14 @@ def onnx_model(program: Program) -> Any:
         ir_version=IR_VERSION,
         producer_name="nsr",
     )
-    columns = json.dumps({own: name for name, own in names.items()})
+    columns = json.dumps({written: name for name, written in names.items()})
     helper.set_model_props(model, {"program": json_text(program), "inputs": columns})
     onnx.checker.check_model(model, full_check=True)
     return model
 
 
 class _Graph:
-    """Nodes in the order in which they are computed; what occurs twice is computed once."""
+    """Collects nodes in the order of computation; equal subtrees are computed once."""
 
     def __init__(self, helper: Any, types: Any, names: dict[str, str]) -> None:
         self.helper, self.types, self.names = helper, types, names
@@ -65,7 +69,7 @@ class _Graph:
         self.built: dict[Expression, str] = {}
 
     def build(self, node: Expression) -> str:
-        """The name of the value of a node of the tree."""
+        """Name of the value of a node of the tree."""
         if node not in self.built:
             self.built[node] = self.computed(node)
         return self.built[node]
@@ -90,10 +94,10 @@ class _Graph:
                 return first
             case Where():
                 return self.node("Where", [self.build(child) for child in node.children])
-        raise TypeError(f"no ONNX node for {node!r}")
+        raise TypeError(f"cannot write {node!r} as ONNX")
 
     def sum(self, node: Linear) -> str:
-        """From left to right; ``a - b`` has the bits of ``a + (-b)``."""
+        """Add from left to right; ``a - b`` has the same bits as ``a + (-b)``."""
         (coefficient, atom), *rest = node.parts()
         added = self.part(coefficient, atom)
         for coefficient, atom in rest:
@@ -101,15 +105,15 @@ class _Graph:
         return added
 
     def part(self, coefficient: Fraction, atom: Expression | None) -> str:
-        """``n * x / d``, first times, then over."""
+        """``n * x / d``: first multiply, then divide."""
         if atom is None:
             return self.number(coefficient)
-        value, times, over = self.build(atom), coefficient.numerator, coefficient.denominator
-        if times == -1:
+        value, factor, divisor = self.build(atom), coefficient.numerator, coefficient.denominator
+        if factor == -1:
             value = self.node("Neg", [value])
-        elif times != 1:
-            value = self.node("Mul", [self.number(Fraction(times)), value])
-        return value if over == 1 else self.node("Div", [value, self.number(Fraction(over))])
+        elif factor != 1:
+            value = self.node("Mul", [self.number(Fraction(factor)), value])
+        return value if divisor == 1 else self.node("Div", [value, self.number(Fraction(divisor))])
 
     def number(self, value: Fraction) -> str:
         return self.constant(self.types.DOUBLE, float(value))
@@ -125,5 +129,5 @@ class _Graph:
         return output
 
     def fresh(self, stem: str) -> str:
-        """A name that neither a column nor another value has."""
+        """A name that no column and no other value has."""
         return next(name for number in self.numbers if (name := f"{stem}_{number}") not in self.used)

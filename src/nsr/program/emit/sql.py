@@ -1,13 +1,13 @@
 """SQL: an expression for SQLite and DuckDB over columns of numbers, named in double quotes.
 
-Exact: the bits of the program on columns of float64 (REAL, DOUBLE); on integer columns, where the program has no
-fractions, as long as every sum stays in int64: beyond, SQLite goes on with floats, and DuckDB, which also knows
-smaller integers, stops with an error. With fractions, values become floats; ``integers=True`` frees at least the
-comparisons of them, for columns of integers. Whole constants are exact, as in Python. NULL gives NULL or the last
-branch, and so does NaN in SQLite, which has none.
+Exact: the same bits as the program on columns of float64 (REAL, DOUBLE). Programs without fractions are also exact on
+integer columns as long as every sum fits int64: on overflow SQLite continues with floats, and DuckDB, which also has
+smaller integer types, raises an error. With fractions, values become floats; ``integers=True`` clears the comparisons
+of fractions, for columns of integers. Integer constants are exact, as in Python. NULL gives NULL or the last branch,
+and so does NaN in SQLite, which stores it as NULL.
 
-SQLite takes a column that does not exist, in double quotes, for a text; ``table=`` puts the table before each
-column, and a mistake becomes an error.
+SQLite reads a column that does not exist, in double quotes, as a string; with ``table=`` the name of the table stands
+before each column, and a misspelt column becomes an error.
 """
 
 import math
@@ -20,29 +20,31 @@ from nsr.errors import InputError
 from nsr.program import text
 from nsr.program.emit.exactness import (
     FLOAT_INTEGERS,
+    numbers_in,
     refuse_overflow,
     short,
     warn_inexact,
-    warn_of_whole_constants,
-    written,
+    warn_of_integer_constants,
 )
 from nsr.program.emit.names import unwritable
+from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, Writer
 from nsr.program.expressions import Expression, Where
+from nsr.program.integers import with_integer_coefficients
 from nsr.program.program import Program
 from nsr.program.values import INT64
-from nsr.program.whole import whole
 
 
+@target("sql")
 def sql_expression(program: Program, *, table: str | None = None, integers: bool = False) -> str:
-    """The expression, to stand in a SELECT or a WHERE.
+    """Write an expression for a SELECT or a WHERE.
 
     Args:
-        program: What to write.
-        table: The table, written before each column.
-        integers: For columns of integers only: comparisons are multiplied out until they hold no fraction.
+        program: The program to write.
+        table: Name of the table, written before each column.
+        integers: Write for columns of integers only, with comparisons cleared of fractions.
     """
-    expression = whole(program.expression) if integers else program.expression
+    expression = with_integer_coefficients(program.expression) if integers else program.expression
     refuse_overflow(expression, "sql")
     _warn(expression, integers)
     before = "" if table is None else f"{_quoted(table)}."
@@ -51,23 +53,23 @@ def sql_expression(program: Program, *, table: str | None = None, integers: bool
 
 def _quoted(name: str) -> str:
     if "\0" in name or unwritable([name]) is not None:
-        raise InputError(f"SQL has no name like {name!r}: it must be text without a NUL character")
+        raise InputError(f"{name!r} cannot be a name in SQL: it must be valid Unicode without a NUL character")
     doubled = name.replace('"', '""')
     return f'"{doubled}"'
 
 
 def _warn(expression: Expression, integers: bool) -> None:
-    beyond = next((v for v in written(expression) if v.denominator == 1 and abs(v) > INT64), None)
+    beyond = next((v for v in numbers_in(expression) if v.denominator == 1 and abs(v) > INT64), None)
     if beyond is not None:
-        warn_inexact(f"{short(beyond)} does not fit int64: SQL takes the nearest float")
+        warn_inexact(f"{short(beyond)} does not fit int64: SQL uses the nearest float")
     elif not integers:
-        warn_of_whole_constants(expression, "SQLite")
+        warn_of_integer_constants(expression, "SQLite")
 
 
 def _reads_back(decimal: str) -> bool:
-    """Whether a decimal is short, and so far from the middle of two floats that every SQLite takes the nearer one.
+    """Whether a decimal is short, and far enough from the midpoint of two floats for every SQLite to round it alike.
 
-    Some versions multiply by a tenth for each place, rounding to 64 bits, before they round to the 53 of a float.
+    Some versions multiply by a tenth for each decimal place, rounding to 64 bits, before they round to a float's 53.
     """
     if len(decimal.lstrip("0")) > 1 + sys.float_info.dig:
         return False
@@ -83,7 +85,7 @@ class _Sql(Writer):
     choice_binds = ATOM
 
     def number(self, value: Fraction) -> str:
-        """Whole where it is whole, and a decimal where it is short and every database reads the same float."""
+        """An integer, or a decimal if it is short and every database reads the same float, or a quotient."""
         if value.denominator == 1:
             return str(value.numerator) if value <= INT64 else repr(float(value))
         decimal = text.number(value)
@@ -95,7 +97,7 @@ class _Sql(Writer):
         return f"{pair[0]}e0 / {pair[1]}e0" if max(pair) <= INT64 else repr(float(value))
 
     def divisor(self, value: int) -> str:
-        """With a point, or SQLite would divide integers without remainder."""
+        """Written as a float, because SQLite truncates the quotient of integers."""
         return f"{value}e0" if value <= FLOAT_INTEGERS else repr(float(value))
 
     def choice(self, node: Where) -> str:

@@ -1,32 +1,36 @@
-"""SymPy: an expression of symbols that have the names of the columns.
+"""SymPy: an expression over symbols named after the columns.
 
-Exact everywhere: numbers are integers and rationals of any size, on whatever SymPy puts in the place of a symbol.
+Exact everywhere: numbers are integers and rationals of any size, whatever is substituted for the symbols.
 """
 
 from fractions import Fraction
 from typing import Any
 
+from nsr.errors import needs_extra
+from nsr.program.emit.targets import target
 from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
 from nsr.program.program import Program
 
 
+@target("sympy")
 def sympy_expression(program: Program, *, formula: bool = False) -> Any:
-    """The program as a SymPy object. A formula is a number, 1 or 0, so that it can be added.
+    """Build a SymPy object. A formula becomes a number, 1 or 0, that can be added to others.
 
     Args:
-        program: What to write.
-        formula: Keep a formula as a SymPy Boolean, for what solves and simplifies conditions.
+        program: The program to write.
+        formula: Keep a formula as a SymPy Boolean, for functions that solve and simplify conditions.
     """
-    import sympy
+    with needs_extra("export"):
+        import sympy
 
-    own = _Walk(sympy).build(program.expression)
-    if not program.expression.is_truth or formula:
-        return own
-    return sympy.Piecewise((sympy.Integer(1), own), (sympy.Integer(0), True), evaluate=False)
+    built = _Builder(sympy).build(program.expression)
+    if not program.expression.is_boolean or formula:
+        return built
+    return sympy.Piecewise((sympy.Integer(1), built), (sympy.Integer(0), True), evaluate=False)
 
 
-class _Walk:
-    """Nothing is evaluated on the way: SymPy would rewrite conditions, at length."""
+class _Builder:
+    """Builds without evaluating, because SymPy would rewrite conditions, which takes long."""
 
     def __init__(self, sympy: Any) -> None:
         self.sympy = sympy
@@ -53,7 +57,7 @@ class _Walk:
             case Where(condition, then, otherwise):
                 branches = (self.build(then), self.build(condition)), (self.build(otherwise), True)
                 return sympy.Piecewise(*branches, evaluate=False)
-        raise TypeError(f"no SymPy expression for {node!r}")
+        raise TypeError(f"cannot write {node!r} in SymPy")
 
     def rational(self, value: Fraction) -> Any:
         return self.sympy.Rational(value.numerator, value.denominator)

@@ -1,4 +1,4 @@
-"""Programs as infix text: what the targets python, c, sql and latex have in common."""
+"""Programs as infix text: the common part of the targets python, c, sql and latex."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ CHOICE, OR, AND, COMPARE, SUM, PRODUCT, ATOM = range(7)
 
 @dataclass
 class Writer(ABC):
-    """The walk over a canonical tree. Each target says what differs."""
+    """Writes a canonical tree recursively. Each target overrides what differs."""
 
     names: Mapping[str, str]
-    """How the target writes each variable."""
+    """How each variable is written."""
 
     truths: ClassVar[tuple[str, str]] = ("False", "True")
     operators: ClassVar[Mapping[str, str]] = {"=": "=="}
-    """Comparisons that the target does not write as the tree does."""
+    """Comparison operators that are written differently."""
     both: ClassVar[str] = " and "
     either: ClassVar[str] = " or "
     inside_both: ClassVar[int] = COMPARE
@@ -30,7 +30,7 @@ class Writer(ABC):
     choice_binds: ClassVar[int] = CHOICE
 
     def write(self, node: Expression, around: int = CHOICE) -> str:
-        """The text of a node, in parentheses where it binds less tightly than what is around it."""
+        """Write a node, in parentheses if it binds less tightly than what is around it."""
         match node:
             case Variable(name):
                 return self.names[name]
@@ -54,10 +54,10 @@ class Writer(ABC):
                 )
             case Where():
                 return self.bound(self.choice(node), self.choice_binds, around)
-        raise TypeError(f"no text for {node!r}")
+        raise TypeError(f"cannot write {node!r}")
 
     def sum(self, node: Linear) -> str:
-        """The parts of a sum in their order. ``a - b`` has the bits of ``a + (-b)``."""
+        """Write the parts of a sum in order. ``a - b`` has the same bits as ``a + (-b)``."""
         written = ""
         for coefficient, atom in node.parts():
             sign = ("-" if coefficient < 0 else "") if not written else (" - " if coefficient < 0 else " + ")
@@ -66,27 +66,27 @@ class Writer(ABC):
         return written
 
     def product(self, coefficient: Fraction, atom: Expression) -> str:
-        """``n * x / d``, first times, then over."""
-        times = "" if coefficient.numerator == 1 else f"{self.factor(coefficient.numerator)} * "
-        over = "" if coefficient.denominator == 1 else f" / {self.divisor(coefficient.denominator)}"
-        return f"{times}{self.write(atom, PRODUCT)}{over}"
+        """``n * x / d``: first multiply, then divide."""
+        factor = "" if coefficient.numerator == 1 else f"{self.factor(coefficient.numerator)} * "
+        divisor = "" if coefficient.denominator == 1 else f" / {self.divisor(coefficient.denominator)}"
+        return f"{factor}{self.write(atom, PRODUCT)}{divisor}"
 
     def factor(self, value: int) -> str:
-        """A numerator that a term is multiplied with."""
+        """Write the numerator that a term is multiplied by."""
         return self.number(Fraction(value))
 
     def divisor(self, value: int) -> str:
-        """A denominator that a term is divided by."""
+        """Write the denominator that a term is divided by."""
         return self.number(Fraction(value))
 
     @abstractmethod
     def number(self, value: Fraction) -> str:
-        """A constant that is not negative."""
+        """Write a non-negative constant."""
 
     @abstractmethod
     def choice(self, node: Where) -> str:
-        """One number or another."""
+        """Write a choice."""
 
-    def bound(self, written: str, own: int, around: int) -> str:
-        """The text, in parentheses where it binds less tightly than what is around it."""
-        return f"({written})" if own < around else written
+    def bound(self, written: str, binding: int, around: int) -> str:
+        """Put the text in parentheses if it binds less tightly than what is around it."""
+        return f"({written})" if binding < around else written

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsr.program import Compare, Constant, Linear, Not, Variable, Where
-from nsr.program.whole import denominator, reach, whole
+from nsr.program.integers import denominator, magnitude_bound, with_integer_coefficients
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions
 
@@ -26,12 +26,12 @@ def numbers_of(number):
 
 @given(expressions(NAMES), ROWS)
 def test_on_integers_the_value_is_the_same(tree, row):
-    assert worth(whole(tree), row) == worth(tree, row)
+    assert worth(with_integer_coefficients(tree), row) == worth(tree, row)
 
 
 @given(expressions(NAMES))
 def test_no_comparison_keeps_a_fraction(tree):
-    for comparison in (node for node in whole(tree).walk() if isinstance(node, Compare)):
+    for comparison in (node for node in with_integer_coefficients(tree).walk() if isinstance(node, Compare)):
         for number in (each for side in comparison.children for each in numbers_of(side)):
             if isinstance(number, Linear):
                 assert {value.denominator for value in (number.constant, *(c for c, _ in number.terms))} == {1}
@@ -50,7 +50,7 @@ def test_no_comparison_keeps_a_fraction(tree):
     ],
 )
 def test_the_least_factor_is_carried_into_choices(tree, text):
-    assert str(whole(tree)) == text
+    assert str(with_integer_coefficients(tree)) == text
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_the_denominator_of(number, expected):
     ],
 )
 def test_the_reach_of(number, expected):
-    assert reach(number, 10) == expected
+    assert magnitude_bound(number, 10) == expected
 
 
 @given(expressions(NAMES), ROWS)
 def test_nothing_is_larger_than_its_reach(tree, row):
     largest = max(map(abs, row.values()))
     for node in tree.walk():
-        assert node.is_truth or abs(worth(node, row)) <= reach(node, largest)
+        assert node.is_boolean or abs(worth(node, row)) <= magnitude_bound(node, largest)
 
 
 @pytest.mark.usefixtures("unchecked")
 def test_a_formula_has_no_reach():
-    with pytest.raises(TypeError, match="no reach for Compare"):
-        reach(Compare(">", a, b), 3)
+    with pytest.raises(TypeError, match="only numbers have a magnitude, got Compare"):
+        magnitude_bound(Compare(">", a, b), 3)
