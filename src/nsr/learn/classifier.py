@@ -104,7 +104,7 @@ def _relabelled(expression: Expression, labels: Sequence[Any]) -> Expression:
 
 def _words(expression: Expression, labels: Mapping[Any, Any]) -> str:
     """A formula, or a choice between classes, as a person would say it."""
-    if expression.is_truth:
+    if expression.is_boolean:
         return f"{labels[1]} if {expression}, else {labels[0]}"
     if not isinstance(expression, Where):
         return str(labels[_number(expression)])
