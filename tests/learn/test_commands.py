@@ -302,7 +302,7 @@ def test_a_file_that_cannot_be_written_is_an_error_before_anything_is_learned(tm
     assert capsys.readouterr().err == f"nsr: {tmp_path} is a folder: name a file in it\n"
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert run(*words, tmp_path / "f") == 2
-    assert capsys.readouterr().err.startswith(f"nsr: {tmp_path}/f cannot be written: nothing may be written to")
+    assert capsys.readouterr().err == f"nsr: {tmp_path}/f cannot be written: the folder {tmp_path} is not writable\n"
 
 
 def test_control_characters_in_labels_are_escaped(tmp_path, capsys):
