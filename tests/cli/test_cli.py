@@ -46,16 +46,16 @@ def test_json_alone_goes_to_standard_output_and_fits_the_schema(capsys, tmp_path
     (row,) = json.loads(out)["comparisons"]
     assert (row["model"], row["comparison"], row["seeds"], row["recipe"]) == ("nsr", ">", 2, "exact")
     assert row["metrics"]["10^15"] == 1
-    assert "1 blocks to run" in err
+    assert "1 block to run" in err
 
 
-def test_a_second_call_does_nothing_but_say_so_and_write_the_page(capsys, runs):
+def test_a_second_call_only_writes_the_page(capsys, runs):
     code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", runs)
     assert code == 0
     assert "Table 1: NSR, recipe exact, 2 seeds" in out
     assert err.splitlines() == [
-        f"nsr: the page is {runs}/report.html",
-        f"nsr: nothing was missing: all results were in {runs}",
+        f"nsr: wrote {runs}/report.html",
+        f"nsr: nothing to run: all results are in {runs}",
     ]
 
 
@@ -72,17 +72,16 @@ def test_results(capsys, runs, tmp_path):
     assert (code, out) == (0, f"{tmp_path}/page.html\n")
 
 
-def test_a_failure_is_told_and_exits_with_1(capsys, tmp_path, monkeypatch):
+def test_a_failure_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):
     def fails(_):
         raise RuntimeError("out of paper")
 
     monkeypatch.setattr(run, "run_item", fails)
-    monkeypatch.setattr(
-        "nsr.paper.commands.reproduce", functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
-    )
+    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
+    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
     code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(tmp_path), "--quiet")
     assert code == 1
-    assert "1 blocks failed; nsr results --failures shows why, the same command tries again" in err
+    assert "1 of 1 blocks failed; nsr results --failures shows why, and the same command retries them" in err
     assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
 
 
@@ -100,7 +99,7 @@ def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
     os.killpg(process.pid, signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.endswith("nsr: interrupted; what was finished is kept, and the same command goes on from there\n")
+    assert err.endswith("nsr: interrupted; finished blocks are kept, and the same command continues from there\n")
     assert "Traceback" not in err
 
 

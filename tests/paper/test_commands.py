@@ -1,15 +1,18 @@
+import html
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from nsr.errors import InputError
+from nsr.paper import commands
 from nsr.paper.commands import export, failures, report, reproduce, results
-from nsr.paper.selection import choose
+from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.sweep.run import Observer
+from nsr.paper.sweep.store import Store
 
 
-class Watch(Observer):
+class Counts(Observer):
     def __init__(self) -> None:
         self.planned_items, self.finished_items, self.closed = 0, 0, False
 
@@ -28,9 +31,9 @@ def small(folder, **changes):
     return reproduce(["comparisons"], make_executor=ThreadPoolExecutor, **(options | changes))
 
 
-def test_reproduce_runs_what_is_missing_and_tells_of_it(tmp_path):
-    watch = Watch()
-    result = small(tmp_path, observer=watch)
+def test_reproduce_runs_what_is_missing_and_notifies_the_observer(tmp_path):
+    counts = Counts()
+    result = small(tmp_path, observer=counts)
     assert [(s.recipe, s.cell.comparison, s.seeds) for s in result.summaries["comparisons"]] == [
         ("paper", ">", 3),
         ("paper", "=", 3),
@@ -38,7 +41,7 @@ def test_reproduce_runs_what_is_missing_and_tells_of_it(tmp_path):
         ("exact", "=", 3),
     ]
     assert (result.ran, result.failed) == (4, [])
-    assert (watch.planned_items, watch.finished_items, watch.closed) == (4, 4, True)
+    assert (counts.planned_items, counts.finished_items, counts.closed) == (4, 4, True)
     again = small(tmp_path, seeds=2)
     assert again.ran == 0
     assert small(tmp_path, seeds=4, recipe="exact").ran == 2
@@ -59,11 +62,23 @@ def test_results_report_and_export_need_no_training(tmp_path):
     assert failures(tmp_path / "runs") == []
 
 
-def test_a_folder_without_results(tmp_path):
+@pytest.mark.parametrize("command", [results, failures, report])
+def test_a_folder_without_results(tmp_path, command):
     with pytest.raises(
         InputError, match="^there are no results in .*: run nsr reproduce first, or name another folder"
     ):
-        results(out=tmp_path)
+        command(out=tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_the_store_is_opened_once_and_the_page_shows_what_is_printed(tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(commands, "Store", lambda folder: opened.append(folder) or Store(folder))
+    result = small(tmp_path / "runs", html=tmp_path / "page.html")
+    assert opened == [tmp_path / "runs"]
+    text = html.unescape((tmp_path / "page.html").read_text())
+    for table in EXPERIMENTS["comparisons"].tables(result.summaries["comparisons"]):
+        assert table.title in text
 
 
 def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
@@ -73,7 +88,13 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError) as refusal:
         report(out=tmp_path)
-    assert str(refusal.value) == "this needs vl_convert: pip install 'neural-status-registers[reproduce]' brings it"
+    with pytest.raises(InputError) as before_training:
+        small(tmp_path / "new", html=tmp_path / "page.html")
+    assert str(before_training.value) == str(refusal.value)
+    assert not (tmp_path / "new").exists()
+    assert (
+        str(refusal.value) == "this needs vl_convert: install it with pip install 'neural-status-registers[reproduce]'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,10 +120,3 @@ def test_wrong_requests_are_refused_before_anything_runs(arguments, text):
     with pytest.raises(InputError) as refusal:
         reproduce(**arguments)
     assert str(refusal.value) == text
-
-
-def test_fields_that_an_experiment_has_not():
-    with pytest.raises(InputError, match="^no experiment named has cells with comparison$"):
-        reproduce(["floats"], only={"comparison": [">"]})
-    named = [experiment.name for experiment in choose([], {"model": ["nsr"]})]
-    assert named == ["comparisons", "piecewise", "recurrent", "shortest_paths", "digits"]

@@ -1,4 +1,4 @@
-"""The command ``nsr``: parse, call one workflow, print, exit code. Heavy imports live inside the commands."""
+"""The command ``nsr``: parse, call, print, exit code. Heavy imports are inside the commands."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 import cyclopts
 
 from nsr.cli.learn import apply, learn
-from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, flush, hush, tell
+from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
 from nsr.errors import InputError
 
@@ -31,26 +31,26 @@ app.command(list_, name="list")
 
 
 def main(tokens: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0 done, 1 something failed, 2 the command was wrong, 3 no rule, 130 interrupted."""
+    """Run the command and exit: 0 done, 1 something failed, 2 wrong command or input, 3 no rule, 130 interrupted."""
     try:
-        code = _code(tokens)
+        code = _run(tokens)
         flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough
-        hush()
+        discard_output()
         code = DONE
-    except OutputError as problem:
-        tell(str(problem))
-        hush()
+    except OutputError as error:
+        print_message(str(error))
+        discard_output()
         code = FAILED
     sys.exit(code or DONE)
 
 
-def _code(tokens: Sequence[str] | None) -> Any:
+def _run(tokens: Sequence[str] | None) -> Any:
     try:
         return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
-    except (InputError, cyclopts.CycloptsError) as refusal:
-        tell(str(refusal))
+    except (InputError, cyclopts.CycloptsError) as error:
+        print_message(str(error))
         return WRONG
     except KeyboardInterrupt:
-        tell("interrupted")
+        print_message("interrupted")
         return INTERRUPTED

@@ -1,4 +1,4 @@
-"""What all commands share: exit codes, results on standard output, and a word on standard error."""
+"""What all commands share: exit codes, results to standard output, messages to standard error."""
 
 import os
 import sys
@@ -13,33 +13,33 @@ class OutputError(Exception):
 
 
 @contextmanager
-def output() -> Iterator[None]:
-    """Around what writes to standard output: where that fails, but for a reader that has gone, an OutputError."""
+def writing_output() -> Iterator[None]:
+    """Around writes to standard output: a failed write raises OutputError, unless the reader has gone."""
     try:
         yield
     except BrokenPipeError:
         raise
-    except OSError as problem:
-        raise OutputError(f"cannot write the output: {problem.strerror or problem}") from None
+    except OSError as error:
+        raise OutputError(f"cannot write the output: {error.strerror or error}") from None
 
 
-def say(text: str, end: str = "\n") -> None:
-    """What was asked for, to standard output."""
-    with output():
+def print_output(text: str, end: str = "\n") -> None:
+    """Print what the command was asked for to standard output."""
+    with writing_output():
         print(text, end=end)  # noqa: T201
 
 
 def flush() -> None:
-    """Write what is still held back."""
-    with output():
+    """Write what is still buffered."""
+    with writing_output():
         print(end="", flush=True)  # noqa: T201
 
 
-def hush() -> None:
-    """Let what standard output still holds vanish, or Python would complain of it at its end."""
+def discard_output() -> None:
+    """Drop what standard output still holds, which Python would otherwise try to write at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def tell(text: str) -> None:
-    """A word for the person at the terminal; what is meant for machines goes to standard output alone."""
+def print_message(text: str) -> None:
+    """Print a line for the user to standard error."""
     print(f"nsr: {text}", file=sys.stderr)  # noqa: T201

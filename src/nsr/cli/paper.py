@@ -3,14 +3,14 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DONE, FAILED, INTERRUPTED, output, say, tell
+from nsr.cli.output import DONE, FAILED, INTERRUPTED, print_message, print_output, writing_output
 
 if TYPE_CHECKING:
-    from nsr.paper.summaries import Summary
+    from nsr.paper.cells import Summary
 
 
 def reproduce(
@@ -26,38 +26,38 @@ def reproduce(
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     quiet: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Run experiments of the paper and print their tables, the published numbers beside ours.
+    """Run experiments of the paper and print their tables, with the published numbers beside ours.
 
     Parameters
     ----------
     names
-        Which experiments; all by default. See: nsr list
+        Experiments to run, by default all. See: nsr list
     profile
-        How much of each: smoke (seconds), quick (minutes) or paper (all seeds).
+        How much of each to run: smoke (seconds), quick (minutes) or paper (all seeds).
     recipe
-        How models are trained: paper (the paper's own), exact (ours) or both.
+        How to train: paper (as in the paper), exact (ours) or both.
     seeds
-        How many seeds, instead of the profile's number.
+        Number of seeds, instead of the profile's.
     model
         Only this model, as in --model nsr. May be repeated.
     comparison
         Only this comparison, as in --comparison ">=". May be repeated.
     workers
-        How many processes; by default one for each core.
+        Number of processes, by default one per core.
     out
-        The folder of the results. The same command goes on where it was stopped.
+        Folder for the results. If a run is interrupted, the same command continues it.
     data
-        The folder with the four files of MNIST, which digits --profile paper reads. By default the one that the
-        environment variable NSR_DATA names, else they are downloaded once.
+        Folder with the four files of MNIST, which digits --profile paper needs. Default: the folder named by the
+        environment variable NSR_DATA; otherwise the files are downloaded once.
     json_
         Print one JSON object instead of tables.
     quiet
-        Show no progress.
+        Suppress progress.
     """
     only = {field: values for field, values in (("model", model), ("comparison", comparison)) if values}
     html = None if json_ else out / "report.html"
     try:
-        from nsr.cli import progress
+        from nsr.cli.sweep_progress import make_observer
         from nsr.paper import commands
 
         result = commands.reproduce(
@@ -69,22 +69,25 @@ def reproduce(
             workers=workers,
             out=out,
             data=data,
-            observer=progress.choose(quiet),
+            observer=make_observer(quiet),
             html=html,
-            on_message=tell,
+            on_message=print_message,
         )
     except KeyboardInterrupt:
-        tell("interrupted; what was finished is kept, and the same command goes on from there")
+        print_message("interrupted; finished blocks are kept, and the same command continues from there")
         return INTERRUPTED
-    _show(result.summaries, as_json=json_)
+    _print_summaries(result.summaries, as_json=json_)
     if html:
-        tell(f"the page is {html}")
+        print_message(f"wrote {html}")
     if not result.ran and not quiet:
-        tell(f"nothing was missing: all results were in {out}")
+        print_message(f"nothing to run: all results are in {out}")
     for item in result.failed:
-        tell(f"failed: {item.experiment} {item.cell}, recipe {item.recipe.name}, {len(item.seeds)} seeds")
+        print_message(f"failed: {item.experiment} {item.cell}, recipe {item.recipe.name}, {len(item.seeds)} seeds")
     if result.failed:
-        tell(f"{len(result.failed)} blocks failed; nsr results --failures shows why, the same command tries again")
+        print_message(
+            f"{len(result.failed)} of {result.ran} blocks failed; nsr results --failures shows why, "
+            "and the same command retries them"
+        )
         return FAILED
     return DONE
 
@@ -96,14 +99,14 @@ def results(
     export: Path | None = None,
     failures: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Show what is stored.
+    """Print the stored results.
 
     Parameters
     ----------
     names
-        Which experiments; all by default.
+        Experiments to print, by default all.
     out
-        The folder of the results.
+        Folder of the results.
     json_
         Print one JSON object instead of tables.
     export
@@ -115,13 +118,13 @@ def results(
 
     if failures:
         for failure in commands.failures(out):
-            say(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")
+            print_output(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")
         return DONE
     if export is not None:
         for path in commands.export(export, names, out=out):
-            say(str(path))
+            print_output(str(path))
         return DONE
-    _show(commands.results(names, out=out), as_json=json_)
+    _print_summaries(commands.results(names, out=out), as_json=json_)
     return DONE
 
 
@@ -132,55 +135,55 @@ def report(
     html: Path | None = None,
     figures: Path | None = None,
 ) -> int:
-    """Write the page: every table and figure, ours beside the paper's.
+    """Write the page: every table and figure, with the paper's numbers beside ours.
 
     Parameters
     ----------
     out
-        The folder of the results.
+        Folder of the results.
     from_
-        Take the records from CSV files in this folder, as in --from results, and train nothing.
+        Read the results from CSV files in this folder instead, as in --from results.
     html
-        Where to write the page; by default report.html in the folder of the results.
+        Where to write the page, by default report.html in the folder of the results.
     figures
-        Also write every chart as SVG and PNG into this folder.
+        Also write every figure as SVG and PNG into this folder.
     """
     from nsr.paper import commands
 
-    say(str(commands.report(out=out, exported=from_, html=html, figures=figures)))
+    print_output(str(commands.report(out=out, exported=from_, html=html, figures=figures)))
     return DONE
 
 
 def list_() -> int:
-    """List the experiments: section, table or figure, and how much each profile runs."""
+    """List the experiments with their section, table or figure, and the size of each profile."""
     from rich.console import Console
     from rich.table import Table
 
     from nsr.paper.experiments import EXPERIMENTS
 
-    table = Table("experiment", "section", "shows", "what", "cells x seeds (smoke, quick, paper)", box=None)
+    table = Table("experiment", "section", "reproduces", "title", "cells x seeds (smoke, quick, paper)", box=None)
     for experiment in EXPERIMENTS.values():
-        cost = ", ".join(
+        sizes = ", ".join(
             f"{len(experiment.cells_of('paper', profile))} x {profile.seeds}"
             for profile in experiment.profiles.values()
         )
-        table.add_row(experiment.name, experiment.section, experiment.shows, experiment.title, cost)
-    with output():
+        table.add_row(experiment.name, experiment.section, experiment.shows, experiment.title, sizes)
+    with writing_output():
         Console().print(table)
     return DONE
 
 
-def _show(summaries: "Mapping[str, Sequence[Summary]]", *, as_json: bool) -> None:
+def _print_summaries(summaries: "Mapping[str, Sequence[Summary[Any]]]", *, as_json: bool) -> None:
     if as_json:
-        say(json.dumps({name: [row.as_json() for row in rows] for name, rows in summaries.items()}))
+        print_output(json.dumps({name: [row.as_json() for row in rows] for name, rows in summaries.items()}))
         return
     from rich.console import Console
 
     from nsr.paper.experiments import EXPERIMENTS
-    from nsr.paper.report.tables import tables
+    from nsr.paper.report.terminal import for_terminal
 
     console = Console()
     for name, rows in summaries.items():
-        for table in tables(EXPERIMENTS[name], rows):
-            with output():
-                console.print(table, "")
+        for table in EXPERIMENTS[name].tables(rows):
+            with writing_output():
+                console.print(for_terminal(table), "")

@@ -1,5 +1,7 @@
 import json
 import platform
+import subprocess
+import sys
 
 import torch
 
@@ -7,15 +9,37 @@ from nsr.paper.sweep import environment
 
 
 def test_versions_and_hardware():
-    told = json.loads(environment.environment())
-    assert told["python"] == platform.python_version()
-    assert told["torch"].startswith(torch.__version__.split("+")[0])
-    assert told["cores"] >= 1
-    assert told["cpu"]
+    described = json.loads(environment.environment())
+    assert described["python"] == platform.python_version()
+    assert described["torch"].startswith(torch.__version__.split("+")[0])
+    assert described["cores"] >= 1
+    assert described["cpu"]
 
 
 def test_peak_memory_is_in_bytes():
     assert 2**26 < environment.peak_memory() < 2**40
+
+
+def test_a_platform_without_the_module_resource(monkeypatch):
+    monkeypatch.setitem(sys.modules, "resource", None)
+    assert environment.peak_memory() == 0
+
+
+WITHOUT_UNIX = """
+import sys
+sys.modules["resource"] = None
+import nsr.cli.learn, nsr.cli.progress, nsr.learn.commands
+import nsr.cli.paper, nsr.cli.sweep_progress, nsr.paper.commands
+"""
+
+
+def test_no_command_needs_a_module_of_unix():
+    subprocess.run([sys.executable, "-c", WITHOUT_UNIX], check=True)
+
+
+def test_learning_imports_nothing_of_the_paper():
+    code = "import sys, nsr.cli.progress, nsr.learn.commands; print([m for m in sys.modules if m[:9] == 'nsr.paper'])"
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
 
 
 def test_a_machine_without_cpuinfo(monkeypatch):

@@ -1,3 +1,4 @@
+import importlib
 import os
 import signal
 import subprocess
@@ -6,6 +7,7 @@ import time
 
 import torch
 
+from nsr.paper.commands import reproduce
 from nsr.paper.sweep import executors
 
 ORPHANS = """
@@ -41,3 +43,37 @@ def test_no_worker_outlives_its_parent(tmp_path):
             return
         time.sleep(0.1)
     raise AssertionError("the worker is still there")
+
+
+SUBPROCESSES = """
+import pickle, subprocess, sys
+from concurrent.futures import Executor, Future
+
+WORKER = "import pickle, sys; f, x = pickle.load(sys.stdin.buffer); pickle.dump(f(*x), sys.stdout.buffer)"
+
+class OneByOne(Executor):
+    submitted = 0
+
+    def submit(self, function, /, *arguments):
+        OneByOne.submitted += 1
+        task = pickle.dumps((function, arguments))
+        done = subprocess.run([sys.executable, "-c", WORKER], input=task, stdout=subprocess.PIPE, check=True)
+        future = Future()
+        future.set_result(pickle.loads(done.stdout))
+        return future
+
+def one_by_one(workers):
+    return OneByOne()
+"""
+
+
+def test_a_new_executor_is_one_file(tmp_path, monkeypatch):
+    """Each item in a process of its own, which finds it on standard input, as a batch system would start it."""
+    (tmp_path / "one_by_one.py").write_text(SUBPROCESSES)
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("one_by_one")
+    request = {"profile": "smoke", "recipe": "exact", "only": {"model": ["nsr"], "comparison": [">", "="]}}
+    ours = reproduce(["comparisons"], **request, out=tmp_path / "new", make_executor=module.one_by_one)
+    local = reproduce(["comparisons"], **request, out=tmp_path / "local", workers=1)
+    assert (ours.ran, ours.failed, module.OneByOne.submitted) == (2, [], 2)
+    assert [s.values for s in ours.summaries["comparisons"]] == [s.values for s in local.summaries["comparisons"]]

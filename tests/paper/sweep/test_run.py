@@ -1,10 +1,11 @@
-"""A sweep keeps going: failures are records, dead workers are replaced, and an item has three lives."""
+"""A sweep keeps going: failures are records, dead workers are replaced, and an item may crash three of them."""
 
 import multiprocessing
 import os
 import signal
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ def items(block: int = 100, cells: slice = slice(6, 8)) -> list[Item]:
     return plan(EXPERIMENT, SMOKE, ("paper",), range(3), block=block, keep=lambda cell: cell in chosen)
 
 
-def sweep(folder: Path, start: Callable[[], Executor], width: int = 2) -> Sweep:
-    return Sweep(Store(folder), start, width, Observer())
+def sweep(folder: Path, make_executor: Callable[[], Executor], workers: int = 2) -> Sweep:
+    return Sweep(Store(folder), make_executor, workers, Observer())
 
 
 def numbers(folder: Path) -> list[tuple]:
@@ -41,6 +42,20 @@ def test_an_item_gives_a_record_for_each_seed_with_what_it_took():
         assert record.seconds > 0
         assert record.memory > 2**20
         assert '"torch":' in record.environment
+
+
+def test_the_data_folder_of_an_item_reaches_the_experiment(tmp_path, monkeypatch):
+    folders = []
+
+    def run_cell(cell, recipe, seeds, data):
+        folders.append(data)
+        return [{} for _ in seeds]
+
+    monkeypatch.setitem(EXPERIMENTS, "comparisons", replace(EXPERIMENT, run=run_cell))
+    item = plan(EXPERIMENT, SMOKE, ("paper",), range(2), data=tmp_path)[0]
+    run_item(item)
+    run_item(replace(item, data=None))
+    assert folders == [tmp_path, None]
 
 
 def test_block_sizes_and_workers_change_no_number(tmp_path):
@@ -121,7 +136,7 @@ def test_an_item_that_kills_three_workers_is_given_up_and_the_others_are_not(tmp
     this = sweep(tmp_path, forked)
     (failed,) = this.run(items())
     assert failed.cell == CELLS["deadly"]
-    assert this.deaths == {failed: 3}
+    assert this.crashes == {failed: 3}
     (failure,) = this.store.failures()
     assert failure.traceback == "killed 3 workers (out of memory, or killed from outside)\n"
     assert {record.cell for record in this.store.records(EXPERIMENT)} == {CELLS["harmless"]}
@@ -141,12 +156,12 @@ def test_an_item_that_kills_two_workers_still_gets_there(tmp_path, monkeypatch):
 def test_an_executor_that_breaks_when_idle_is_replaced(tmp_path):
     made = []
 
-    def start() -> Executor:
+    def make_executor() -> Executor:
         made.append(forked())
         if len(made) == 1:
             with pytest.raises(Exception, match="terminated abruptly"):
                 made[0].submit(os._exit, 1).result()
         return made[-1]
 
-    assert sweep(tmp_path, start).run(items()) == []
+    assert sweep(tmp_path, make_executor).run(items()) == []
     assert len(made) == 2

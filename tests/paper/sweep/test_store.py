@@ -151,7 +151,7 @@ def refusal(folder: Path) -> str:
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / FILE).write_text("seed,accuracy\n" * 1000)
-    assert refusal(tmp_path).endswith("it is not a database of nsr, move it away or choose another folder with --out")
+    assert refusal(tmp_path).endswith("it is not a database of nsr: move it away or choose another folder with --out")
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7])
@@ -159,7 +159,7 @@ def test_a_truncated_database(tmp_path, kept):
     filled(tmp_path).close()
     data = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(data[: int(len(data) * kept)])
-    assert "is damaged, move it away" in refusal(tmp_path)
+    assert "is damaged: move it away" in refusal(tmp_path)
 
 
 def test_a_database_of_another_program(tmp_path):
@@ -181,7 +181,7 @@ def test_a_newer_schema(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     assert (
-        refusal(tmp_path / "file" / "runs") == f"cannot make the folder {tmp_path / 'file' / 'runs'}: Not a directory"
+        refusal(tmp_path / "file" / "runs") == f"cannot create the folder {tmp_path / 'file' / 'runs'}: Not a directory"
     )
 
 

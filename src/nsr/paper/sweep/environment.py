@@ -1,9 +1,8 @@
-"""What a result was made on: versions and hardware."""
+"""The environment of a result: versions and hardware."""
 
 import functools
 import os
 import platform
-import resource
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +27,11 @@ def environment() -> str:
 
 
 def peak_memory() -> int:
-    """The most memory this process has held, in bytes."""
+    """The most memory this process has held, in bytes; 0 where the platform cannot tell."""
+    try:
+        import resource  # on Unix only
+    except ImportError:
+        return 0
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

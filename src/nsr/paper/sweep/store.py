@@ -1,4 +1,4 @@
-"""Where results live: one SQLite file, one transaction for each finished block."""
+"""Where results are kept: one SQLite file, one transaction for each finished block."""
 
 import contextlib
 import json
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from nsr.errors import InputError
 from nsr.paper.records import Item, Record
@@ -17,7 +18,7 @@ from nsr.paper.sweep.migrations import add_recipe_fields
 
 FILE = "nsr.sqlite"
 SCHEMA = 2
-APPLICATION = 0x4E535231  # "NSR1", so that another program's database is not taken for ours
+APPLICATION = 0x4E535231  # "NSR1": other programs' databases have another number
 
 TABLES = """
 CREATE TABLE results (
@@ -37,7 +38,7 @@ CREATE TABLE claims (
 
 @dataclass(frozen=True)
 class Failure:
-    """An item that failed: its traceback, and how often it was tried."""
+    """An item that failed, its last traceback, and the number of attempts."""
 
     item: str
     traceback: str
@@ -51,8 +52,8 @@ class Store:
         self.path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except OSError as problem:
-            raise InputError(f"cannot make the folder {folder}: {problem.strerror}") from None
+        except OSError as error:
+            raise InputError(f"cannot create the folder {folder}: {error.strerror}") from None
         with self._explained():
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             self._open()
@@ -90,12 +91,12 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """SQLite's errors as a sentence that says which file and what to do."""
+        """Turns errors of SQLite into a sentence with the file and what to do."""
         try:
             yield
-        except sqlite3.Error as problem:
-            kind = getattr(problem, "sqlite_errorname", "SQLITE_").split("_")[1]
-            raise InputError(f"cannot use the results in {self.path}: {problem}{_ADVICE.get(kind, '')}") from problem
+        except sqlite3.Error as error:
+            kind = getattr(error, "sqlite_errorname", "SQLITE_").split("_")[1]
+            raise InputError(f"cannot use the results in {self.path}: {error}{_ADVICE.get(kind, '')}") from error
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -109,10 +110,10 @@ class Store:
         self._connection.execute("COMMIT")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
-    def done(self, experiment: Experiment) -> set[str]:
+    def done(self, experiment: Experiment[Any]) -> set[str]:
         """Identities of the results of an experiment."""
         with self._explained():
             rows = self._connection.execute("SELECT identity FROM results WHERE experiment = ?", (experiment.name,))
@@ -125,7 +126,7 @@ class Store:
             return all(self._connection.execute(query, (name,)).fetchone() for name in item.identities)
 
     def add(self, item: Item, records: Iterable[Record]) -> None:
-        """Keep a finished block, all of it or nothing. What is there already stays as it is."""
+        """Store a finished block, all of it or nothing. Results that are there already stay as they are."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         rows = [
             (
@@ -149,34 +150,19 @@ class Store:
             connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
 
-    def records(self, experiment: Experiment) -> list[Record]:
-        """The results of an experiment that its present revision, recipes and profiles would make again."""
+    def records(self, experiment: Experiment[Any]) -> list[Record]:
+        """The current results of an experiment; see ``Record.is_current``."""
         query = (
             "SELECT identity, cell, recipe, profile, seed, metrics, seconds, memory, environment FROM results "
             "WHERE experiment = ? AND revision = ? ORDER BY rowid"
         )
         with self._explained():
             rows = self._connection.execute(query, (experiment.name, experiment.revision)).fetchall()
-        kept = []
-        for identity, cell, recipe, profile, seed, metrics, seconds, memory, environment in rows:
-            record = Record(
-                experiment.name,
-                experiment.revision,
-                experiment.cell(json.loads(cell)),
-                experiment.recipe(json.loads(recipe)),
-                profile,
-                seed,
-                json.loads(metrics),
-                seconds,
-                memory,
-                environment,
-            )
-            if record.is_current(experiment) and record.identity == identity:
-                kept.append(record)
-        return kept
+        records = ((identity, _record(experiment, *columns)) for identity, *columns in rows)
+        return [record for identity, record in records if record.is_current(experiment) and record.identity == identity]
 
     def fail(self, item: Item, traceback: str) -> None:
-        """Keep a failure. The item is tried again by the next run."""
+        """Store a failure. The next run tries the item again."""
         with self._explained(), self._transaction() as connection:
             connection.execute(
                 "INSERT INTO failures VALUES (?, ?, 1, ?) ON CONFLICT (item) DO UPDATE SET "
@@ -192,7 +178,7 @@ class Store:
         return [Failure(*row) for row in rows]
 
     def claim(self, item: Item) -> bool:
-        """Take an item for this process, unless a process that is alive has it or it is done."""
+        """Reserve an item for this process; False if a living process has reserved it."""
         mine = socket.gethostname(), os.getpid(), started(os.getpid())
         with self._explained(), self._transaction() as connection:
             row = connection.execute("SELECT host, process, started FROM claims WHERE item = ?", (item.key,)).fetchone()
@@ -202,30 +188,47 @@ class Store:
         return True
 
     def release(self, item: Item) -> None:
-        """Give an item back."""
+        """Give up the reservation of an item."""
         with self._explained(), self._transaction() as connection:
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
 
 
 _ADVICE = {
-    "FULL": "; make room on the disk and run the same command again, what was finished is kept",
+    "FULL": "; make room on the disk and run the same command again; finished blocks are kept",
     "READONLY": "; make the folder writable or choose another with --out",
     "CANTOPEN": "; make the folder writable or choose another with --out",
-    "NOTADB": "; it is not a database of nsr, move it away or choose another folder with --out",
-    "CORRUPT": "; it is damaged, move it away (sqlite3 FILE .recover may save what is in it) or choose another --out",
-    "BUSY": "; another program holds it, try again",
+    "NOTADB": "; it is not a database of nsr: move it away or choose another folder with --out",
+    "CORRUPT": "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out",
+    "BUSY": "; another program has locked it: try again",
 }
 
 
+def _record(
+    experiment: Experiment[Any], cell: str, recipe: str, profile: str, seed: int, metrics: str, *cost: Any
+) -> Record:
+    """A record of the experiment's present revision from the columns of its row."""
+    return Record(
+        experiment.name,
+        experiment.revision,
+        experiment.cell(json.loads(cell)),
+        experiment.recipe(json.loads(recipe)),
+        profile,
+        seed,
+        json.loads(metrics),
+        *cost,
+    )
+
+
 def started(process: int) -> str:
-    """When a process of this machine started, or "" when it has ended: a number alone may be reused."""
+    """When a process of this machine started, "" if it has ended. A process number alone may be reused."""
     try:
         state, *_, since = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:20]
     except OSError:
         return ""
-    return "" if state in "ZX" else since  # ended, but its parent has not looked yet
+    return "" if state in "ZX" else since  # ended, but not yet reaped by its parent
 
 
 def _alive(host: str, process: int, since: str) -> bool:
-    """Whether a process of this machine is at it. Of another machine, nothing is known: better twice than never."""
+    """Whether a process of this machine is still running. Those of other machines count as ended: better twice than
+    never."""
     return host == socket.gethostname() and since != "" and started(process) == since

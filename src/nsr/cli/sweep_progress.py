@@ -1,0 +1,113 @@
+"""Progress of a sweep on standard error: a bar for each experiment on a terminal, plain lines elsewhere."""
+
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Item, Record
+from nsr.paper.sweep.run import Observer
+
+
+def make_observer(quiet: bool) -> Observer:
+    """Bars on a terminal, lines elsewhere, nothing when quiet."""
+    if quiet:
+        return Observer()
+    console = Console(stderr=True)
+    return Bars(console) if console.is_terminal else Lines(console)
+
+
+class Bars(Observer):
+    """One bar for each experiment: blocks done, training epochs of all models per second, time left."""
+
+    def __init__(self, console: Console) -> None:
+        self.progress = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[blocks]} {task.fields[speed]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+        )
+        self.blocks: dict[str, int] = {}
+        self.blocks_done: dict[str, int] = {}
+        self.epochs: dict[str, int] = {}
+        self.tasks: dict[str, TaskID] = {}
+        self.began = time.monotonic()
+
+    def planned(self, items: list[Item]) -> None:
+        """Draw an empty bar for each experiment."""
+        for name in dict.fromkeys(item.experiment for item in items):
+            planned = [item for item in items if item.experiment == name]
+            self.blocks[name], self.blocks_done[name], self.epochs[name] = len(planned), 0, 0
+            self.tasks[name] = self.progress.add_task(
+                name, total=sum(map(_work, planned)), blocks=f"0/{len(planned)}", speed=""
+            )
+        self.progress.start()
+
+    def finished(self, item: Item, records: list[Record]) -> None:
+        """Advance the bar of the item's experiment."""
+        name = item.experiment
+        self.blocks_done[name] += 1
+        self.epochs[name] += _model_epochs(records)
+        self.progress.update(
+            self.tasks[name],
+            advance=_work(item),
+            blocks=f"{self.blocks_done[name]}/{self.blocks[name]}",
+            speed=f"{self.epochs[name] / (time.monotonic() - self.began):,.0f} model epochs/s",
+        )
+
+    def close(self) -> None:
+        """Leave the bars as they are."""
+        self.progress.stop()
+
+
+class Lines(Observer):
+    """Prints a line at most every ``every`` seconds, for logs."""
+
+    def __init__(self, console: Console, every: float = 5.0) -> None:
+        self.console, self.every = console, every
+        self.began = self.last = time.monotonic()
+        self.work = self.work_done = 0.0
+        self.blocks = self.blocks_done = self.epochs = 0
+
+    def planned(self, items: list[Item]) -> None:
+        """Print the number of blocks."""
+        self.work, self.blocks = sum(map(_work, items)), len(items)
+        if items:
+            self._print(f"{self.blocks} block{'' if self.blocks == 1 else 's'} to run")
+
+    def finished(self, item: Item, records: list[Record]) -> None:
+        """Count the item; after the last one a line is always printed."""
+        self.work_done += _work(item)
+        self.blocks_done += 1
+        self.epochs += _model_epochs(records)
+        if self.blocks_done == self.blocks:
+            self.last = float("-inf")
+        self.tick()
+
+    def tick(self) -> None:
+        """Print a line, unless the last one is too recent."""
+        now = time.monotonic()
+        if now - self.last < self.every:
+            return
+        self.last, elapsed = now, now - self.began
+        text = f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s"
+        if self.work_done:
+            left = elapsed * (self.work - self.work_done) / self.work_done
+            text += f", about {left:.0f} s left, {self.epochs / elapsed:,.0f} model epochs/s"
+        self._print(text)
+
+    def _print(self, text: str) -> None:
+        self.console.print(f"nsr: {text}", highlight=False, soft_wrap=True)
+
+
+def _model_epochs(records: list[Record]) -> int:
+    """Epochs that the models of these records were trained for."""
+    return sum(int(record.metrics.get("epochs", 0)) for record in records)
+
+
+def _work(item: Item) -> float:
+    return len(item.seeds) * item.recipe.epochs * EXPERIMENTS[item.experiment].cost
