@@ -1,7 +1,8 @@
-"""Shortest paths from one source, side by side on one core: soft model, hardened model, scipy's two algorithms.
+"""Shortest paths from one source on one core: the soft model, the hardened model and scipy's two algorithms.
 
-Graphs are the paper's: a random tree and half as many further edges, whole weights to 10. Each contender runs in a
-process of its own, which also tells its peak memory; the time is that of the call alone, the least of several.
+The graphs are those of the paper: a random tree and half as many additional edges, with integer weights up to 10. Each
+contender runs in a separate process, which also reports its peak memory. Times cover the call only and are the minimum
+of several.
 """
 
 import argparse
@@ -18,18 +19,18 @@ from rich.table import Table
 
 SOFT, HARDENED = "soft model", "hardened"
 SOFT_ROUNDS = 3
-"""A round of the soft model costs the same as another: a few are timed, and given as the time of one."""
+"""All rounds of the soft model cost the same: a few are timed, and the time of one is reported."""
 
 
 def graph_of(edges: int) -> Any:
-    """A graph of about so many edges, each counted in both directions."""
+    """A graph of about this many edges, each counted in both directions."""
     from nsr.data import random_graph
 
     return random_graph(np.random.default_rng(edges), nodes=int(edges / 2.5), largest=10)
 
 
 def soft(graph: Any) -> Callable[[], np.ndarray]:
-    """Some rounds of a register that is trained, or as good as: what its weights are makes no difference."""
+    """A few rounds of a register; its weights do not affect the time."""
     import torch
 
     from nsr.nn import NSR, RecurrentMinimum, ShortestPaths
@@ -48,14 +49,14 @@ def soft(graph: Any) -> Callable[[], np.ndarray]:
 
 
 def hardened(graph: Any) -> Callable[[], np.ndarray]:
-    """The program that trained models are read as."""
+    """The program that trained models are hardened to."""
     from nsr.program import Paths
 
     return lambda: Paths()(graph)
 
 
 def scipys(name: str) -> Callable[[Any], Callable[[], np.ndarray]]:
-    """One of scipy's algorithms, with its matrix made beforehand."""
+    """One of scipy's algorithms; building its matrix is not timed."""
 
     def prepare(graph: Any) -> Callable[[], np.ndarray]:
         from scipy.sparse import csgraph, csr_matrix
@@ -75,20 +76,20 @@ CONTENDERS = {
 
 
 def measure(name: str, edges: int, repeats: int, answers: Any) -> None:
-    """Time one contender and send its seconds, peak memory and distances' sum back."""
+    """Time one contender and send back its seconds, peak memory and sum of distances."""
     graph = graph_of(edges)
     run = CONTENDERS[name](graph)
     seconds = []
     for _ in range(repeats):
-        began = time.perf_counter()
-        found = run()
-        seconds.append(time.perf_counter() - began)
+        start = time.perf_counter()
+        distances = run()
+        seconds.append(time.perf_counter() - start)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-    answers.put((min(seconds), memory, float(found.sum()), len(graph), graph.nodes, rounds_of(graph)))
+    answers.put((min(seconds), memory, float(distances.sum()), len(graph), graph.nodes, rounds_of(graph)))
 
 
 def rounds_of(graph: Any) -> int:
-    """How many rounds Bellman-Ford takes, the last of which changes nothing."""
+    """Number of rounds of Bellman-Ford, including the last, which changes nothing."""
     distances = np.full(graph.nodes, np.inf)
     distances[0] = 0
     for number in range(1, graph.nodes + 1):
@@ -100,47 +101,67 @@ def rounds_of(graph: Any) -> int:
     return graph.nodes
 
 
+Measured = tuple[float, float, float, int, int, int]
+"""Seconds, peak memory in MB, sum of distances, edges, nodes, rounds."""
+
+
+def measured_apart(edges: int, repeats: int, bellman_ford_to: int) -> dict[str, Measured]:
+    """Measure every contender on the same graph, each in a new process."""
+    spawn = multiprocessing.get_context("spawn")
+    results: dict[str, Measured] = {}
+    for name in reversed(CONTENDERS):
+        if name == "scipy bellman_ford" and edges > bellman_ford_to:
+            continue
+        answers = spawn.Queue()
+        process = spawn.Process(target=measure, args=(name, edges, repeats, answers))
+        process.start()
+        results[name] = answers.get()
+        process.join()
+    exact = {round(total) for name, (_, _, total, *_) in results.items() if name != SOFT}
+    assert len(exact) == 1, f"the distances differ: {exact}"
+    return results
+
+
+def times(name: str, seconds: float, rounds: int) -> tuple[float, float | None]:
+    """Seconds in total, and in one round for the algorithms that proceed in rounds."""
+    if name == SOFT:
+        return seconds / SOFT_ROUNDS * rounds, seconds / SOFT_ROUNDS
+    return seconds, seconds / rounds if name == HARDENED else None
+
+
 def main() -> None:
     """Measure every contender at every size, print the table, and one line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--edges", type=int, nargs="*", default=[10**3, 10**4, 10**5, 10**6])
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--bellman-ford-to", type=int, default=10**4, help="scipy's is nodes times edges: not beyond")
+    parser.add_argument(
+        "--bellman-ford-to",
+        type=int,
+        default=10**4,
+        help="most edges for scipy's bellman_ford, which takes time in proportion to nodes times edges",
+    )
     arguments = parser.parse_args()
-    spawn = multiprocessing.get_context("spawn")
-    table = Table("edges", "nodes", "rounds", "", "seconds", "a round, ms", "/ dijkstra", "peak memory, MB", box=None)
-    told: list[dict[str, Any]] = []
+    table = Table("edges", "nodes", "rounds", "", "seconds", "ms per round", "/ dijkstra", "peak memory, MB", box=None)
+    records: list[dict[str, Any]] = []
     for edges in arguments.edges:
-        found: dict[str, tuple[float, float, float, int, int, int]] = {}
-        for name in reversed(CONTENDERS):
-            if name == "scipy bellman_ford" and edges > arguments.bellman_ford_to:
-                continue
-            answers = spawn.Queue()
-            process = spawn.Process(target=measure, args=(name, edges, arguments.repeats, answers))
-            process.start()
-            found[name] = answers.get()
-            process.join()
-        exact = {round(total) for name, (_, _, total, *_) in found.items() if name != SOFT}
-        assert len(exact) == 1, f"the distances differ: {exact}"
-        for name, (seconds, memory, _, count, nodes, rounds) in found.items():
-            a_round = seconds / (SOFT_ROUNDS if name == SOFT else rounds) if name in (SOFT, HARDENED) else None
-            whole = a_round * rounds if name == SOFT and a_round else seconds
-            ratio = whole / found["scipy dijkstra"][0]
-            told.append({"edges": count, "contender": name, "seconds": whole, "round": a_round, "memory": memory})
+        results = measured_apart(edges, arguments.repeats, arguments.bellman_ford_to)
+        for name, (seconds, memory, _, count, nodes, rounds) in results.items():
+            total, one_round = times(name, seconds, rounds)
+            records.append({"edges": count, "contender": name, "seconds": total, "round": one_round, "memory": memory})
             table.add_row(
                 f"{count:,}",
                 f"{nodes:,}",
                 str(rounds),
                 name,
-                f"{whole:.4f}",
-                f"{1e3 * a_round:.3f}" if a_round else "",
-                f"{ratio:.2f}",
+                f"{total:.4f}",
+                f"{1e3 * one_round:.3f}" if one_round else "",
+                f"{total / results['scipy dijkstra'][0]:.2f}",
                 f"{memory:,.0f}",
             )
     console = Console(width=110)
     console.print(table)
-    console.print("The soft model's seconds are those of one round times the rounds that the exact algorithm takes.")
-    print(json.dumps(told))
+    console.print("The seconds of the soft model are those of one round times the rounds of the exact algorithm.")
+    print(json.dumps(records))
 
 
 if __name__ == "__main__":

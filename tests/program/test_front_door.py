@@ -1,5 +1,8 @@
 """What a new user tries first: the public names, and how programs look in a shell and in a notebook."""
 
+import re
+from pathlib import Path
+
 import nsr.program
 from nsr.program import Fold, Paths, Program, Variable, Where, load
 from nsr.program.folds import MINIMA
@@ -42,3 +45,11 @@ def test_loops_are_preformatted_text_in_a_notebook():
     assert fold._repr_html_() == ("<pre>best = first\nfor x in rest:\n    best = best if best &gt; x else x</pre>")
     assert Paths()._repr_html_().startswith("<pre>until no distance changes, at every node:\n    first, rest = ")
     assert Paths()._repr_html_().endswith("    its distance = best</pre>")
+
+
+def test_the_example_in_the_documentation_prints_what_the_page_shows(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "programs.md").read_text()
+    section = page[page.index("## Writing a program") :]
+    code, printed = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", section, re.DOTALL).groups()
+    exec(code, {})
+    assert capsys.readouterr().out == printed

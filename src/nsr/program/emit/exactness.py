@@ -57,7 +57,7 @@ def rounded_integer(expression: Expression) -> Fraction | None:
     return next((value for value in numbers_in(expression) if value.denominator == 1 and not is_float(value)), None)
 
 
-def refuse_overflow(expression: Expression, target: str) -> None:
+def reject_overflow(expression: Expression, target: str) -> None:
     """Reject numbers beyond the largest float64, for targets that compute in float64."""
     for value in numbers_in(expression):
         try:

@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any
 
 from nsr.errors import needs_extra
-from nsr.program.emit.exactness import refuse_overflow, rounded_integer, short, warn_inexact
+from nsr.program.emit.exactness import reject_overflow, rounded_integer, short, warn_inexact
 from nsr.program.emit.json import json_text
 from nsr.program.emit.names import identifiers, printable, unwritable
 from nsr.program.emit.targets import target
@@ -31,7 +31,7 @@ def onnx_model(program: Program) -> Any:
         import onnx
         from onnx import TensorProto, helper
 
-    refuse_overflow(program.expression, "onnx")
+    reject_overflow(program.expression, "onnx")
     if (value := rounded_integer(program.expression)) is not None:
         warn_inexact(f"{short(value)} is not a float64: the model uses the nearest")
     names = identifiers(program.inputs, valid=lambda name: unwritable([name]) is None, taken=(ANSWER,))

@@ -21,7 +21,7 @@ from nsr.program import text
 from nsr.program.emit.exactness import (
     FLOAT_INTEGERS,
     numbers_in,
-    refuse_overflow,
+    reject_overflow,
     short,
     warn_inexact,
     warn_of_integer_constants,
@@ -45,7 +45,7 @@ def sql_expression(program: Program, *, table: str | None = None, integers: bool
         integers: Write for columns of integers only, with comparisons cleared of fractions.
     """
     expression = with_integer_coefficients(program.expression) if integers else program.expression
-    refuse_overflow(expression, "sql")
+    reject_overflow(expression, "sql")
     _warn(expression, integers)
     before = "" if table is None else f"{_quoted(table)}."
     return _Sql({name: before + _quoted(name) for name in program.inputs}).write(expression)
