@@ -16,7 +16,7 @@ def learn(
     table: Path,
     *,
     target: str,
-    columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True)] = (),
+    columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True, show_default=False)] = (),
     kind: str = "auto",
     errors: float = 0.1,
     restarts: int = 8,
@@ -27,7 +27,7 @@ def learn(
     html: Path | None = None,
     quiet: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Find the exact rule that gives one column of a table from the others.
+    """Find the exact rule that determines one column of a table from the others.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def learn(
     columns
         Columns to learn from, as in --columns a b or --columns a --columns b. Default: all numeric columns.
     kind
-        Whether the target is a class or a number; auto decides from its values.
+        What the target is: class, number, or auto to decide from its values.
     errors
-        Largest fraction of rows that may contradict the rule. They must look random.
+        Largest fraction of rows that may contradict the rule, if they look random.
     restarts
         How many models to train.
     seed
@@ -52,7 +52,7 @@ def learn(
     save
         Save the rule to this file, or the model if there is no rule, for nsr apply.
     html
-        Write a page about the result to this file.
+        Write an HTML page about the result to this file.
     quiet
         Suppress progress and input messages.
     """
