@@ -1,4 +1,4 @@
-"""What an expression is worth, worked out with Fractions and nothing of the library but its nodes."""
+"""The value of an expression, computed with Fractions independently of the library's evaluation."""
 
 from fractions import Fraction
 

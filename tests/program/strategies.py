@@ -10,9 +10,9 @@ from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Linear, Not, Or, Program, Truth, Variable, Where
 
 NAMES = ("a", "b", "x10", "x2", "unit price", 'a"; drop table t; --', "__import__('os')", "größe", "class", "if(a>b)")
-"""Plain names, names that are words of a language, and names that would be code if they were not quoted."""
+"""Plain names, keywords, and names that would be code if they were not quoted."""
 
-WHOLE = st.one_of(st.integers(-12, 12), st.sampled_from([2**53 - 1, 2**53, -(2**53)]))
+INTEGRAL = st.one_of(st.integers(-12, 12), st.sampled_from([2**53 - 1, 2**53, -(2**53)]))
 SIMPLE = st.one_of(st.integers(-9, 9), st.fractions(-9, 9, max_denominator=8))
 
 FLOATS = st.one_of(
@@ -26,7 +26,7 @@ INTEGERS = st.one_of(
 
 
 def composite(make):
-    """``st.composite`` for trees: the checks of annotations pick items at random, which hypothesis would refuse."""
+    """``st.composite`` for trees: runtime type checks sample items at random, which hypothesis does not allow."""
 
     @functools.wraps(make)
     def calm(*arguments, **options):

@@ -1,4 +1,4 @@
-"""Evaluation: exact on exact numbers, IEEE on floats, and of the shape of the rows."""
+"""Evaluation: exact on exact numbers, IEEE arithmetic on floats, and answers in the shape of the rows."""
 
 import decimal
 from decimal import Decimal
@@ -15,7 +15,7 @@ from nsr.data import COMPARISONS
 from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
 from nsr.program.evaluation import evaluate
 from tests.program.oracle import holds, worth
-from tests.program.strategies import FLOATS, INTEGERS, WHOLE, expressions
+from tests.program.strategies import FLOATS, INTEGERS, INTEGRAL, expressions
 
 NAMES = ("a", "b", "c")
 a, b, c = map(Variable, NAMES)
@@ -67,13 +67,13 @@ def test_numbers_of_a_thousand_digits_and_their_neighbours(symbol, step):
     assert evaluate(a - b, {"a": Decimal(f"{GOOGOL + step}e-700"), "b": Decimal(f"{GOOGOL}e-700")}) == step * scale
 
 
-def test_a_whole_answer_is_an_int_and_another_a_fraction():
+def test_an_integral_answer_is_an_int_and_any_other_a_fraction():
     assert evaluate(a * THIRD, {"a": 6}) == 2
     assert type(evaluate(a * THIRD, {"a": 6})) is int
     assert evaluate(a * THIRD + 0.5, {"a": 7}) == Fraction(17, 6)
 
 
-def test_decimals_give_decimals_whatever_the_context():
+def test_decimals_give_decimals_in_any_context():
     values = {"a": Decimal(f"{GOOGOL + 1}e-10"), "b": Decimal("0.1")}
     with decimal.localcontext(decimal.Context(prec=3, Emax=9, Emin=-9, traps=[decimal.Inexact, decimal.Overflow])):
         got = evaluate(2 * a - b * Fraction(1, 8), values)
@@ -84,7 +84,7 @@ def test_decimals_give_decimals_whatever_the_context():
     assert isinstance(evaluate(Where(more, Constant(4), b), {"a": Decimal(1), "b": Decimal(0)}), Decimal)
 
 
-def test_a_decimal_that_does_not_end_has_at_least_fifty_digits():
+def test_a_decimal_that_does_not_terminate_has_at_least_fifty_digits():
     got = evaluate(a * THIRD, {"a": Decimal(10)})
     assert str(got).startswith("3." + "3" * 49)
     assert abs(Fraction(got) - Fraction(10, 3)) < Fraction(1, 10**50)
@@ -94,8 +94,8 @@ def test_a_decimal_that_does_not_end_has_at_least_fifty_digits():
 # Arrays of integers
 
 
-@given(expressions(NAMES, WHOLE), rows(INTEGERS))
-def test_arrays_of_integers_are_exact_where_there_are_no_fractions(tree, table):
+@given(expressions(NAMES, INTEGRAL), rows(INTEGERS))
+def test_arrays_of_integers_are_exact_without_fractions(tree, table):
     got = evaluate(tree, columns(table, np.array))
     assert list(np.broadcast_to(got, len(table))) == [worth(tree, named(row)) for row in table]
 
@@ -121,14 +121,14 @@ def test_constants_beside_large_integers(near, make):
     assert got.tolist() == [False, True, False]
 
 
-def test_fractions_in_the_branches_of_a_comparison_are_multiplied_out_too():
+def test_fractions_in_the_branches_of_a_comparison_are_cleared_too():
     near = 2**61
     tree = Compare(">", Where(Compare(">", a, Constant(0)), a * THIRD, a), Constant(Fraction(near, 3)))
     for make in (np.array, torch.tensor):
         assert evaluate(tree, {"a": make([near - 1, near, near + 1])}).tolist() == [False, False, True]
 
 
-def test_sums_that_would_leave_int64_go_on_in_python_integers():
+def test_sums_that_would_overflow_int64_use_python_integers():
     top = 2**63 - 1
     column = np.array([top, -top - 1, 0])
     got = evaluate(a + b, {"a": column, "b": column})
@@ -142,23 +142,23 @@ def test_sums_that_would_leave_int64_go_on_in_python_integers():
     ]  # fmt: skip
 
 
-def test_sums_that_stay_in_int64_stay_there():
+def test_sums_that_fit_int64_are_computed_in_int64():
     got = evaluate(2 * a - b, {"a": np.array([2**61]), "b": np.array([5])})
     assert got.dtype == np.int64
     assert got.tolist() == [2**62 - 5]
 
 
-def test_tensors_are_exact_where_a_sum_passes_beyond_int64_and_refuse_where_the_answer_does():
+def test_tensors_are_exact_if_a_sum_overflows_int64_and_raise_if_the_answer_does():
     column = torch.tensor([2**62, 5])
     assert evaluate(Compare(">", 4 * a, 4 * b), {"a": column, "b": column - 1}).tolist() == [True, True]
     got = evaluate(4 * a - 4 * b, {"a": column, "b": column - 1})
     assert got.dtype == torch.int64
     assert got.tolist() == [4, 4]
     for value in (column, column[0]):
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError) as error:
             evaluate(2 * a, {"a": value})
         text = "the answer does not fit int64, the largest integer type of torch: pass numpy arrays instead"
-        assert str(refusal.value) == text
+        assert str(error.value) == text
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64, object])
@@ -175,7 +175,7 @@ def test_unsigned_integers_beyond_int64_are_exact():
     assert evaluate(a + 1, {"a": column}).tolist() == [top + 1, top]
 
 
-def test_truths_are_ones_and_zeros():
+def test_booleans_are_ones_and_zeros():
     assert evaluate(a + b, {"a": np.array([True, False]), "b": True}).tolist() == [2, 1]
     assert evaluate(more, {"a": True, "b": False}) is True
     assert evaluate(maximum, {"a": torch.tensor([True, False]), "b": torch.tensor([False, False])}).tolist() == [1, 0]
@@ -276,7 +276,7 @@ def test_narrow_floats_of_numpy_are_widened(dtype):
     assert got.tolist() == [0.6, 2.1]
 
 
-def test_one_float_makes_floats_of_all_values():
+def test_one_float_converts_all_values_to_floats():
     near = 2**53 + 1
     assert evaluate(Compare("=", a, b), {"a": 2.0**53, "b": near}) is True
     assert evaluate(Compare("=", a, b), {"a": np.array([2.0**53]), "b": near}).tolist() == [True]
@@ -347,7 +347,7 @@ def test_tensors_and_arrays_mix():
         (Truth(False), torch.zeros(2), torch.zeros(2, dtype=torch.bool)),
     ],
 )
-def test_without_variables_the_answer_takes_the_shape_and_kind_of_the_rows(tree, numbers, expected):
+def test_without_variables_the_answer_has_the_shape_and_type_of_the_rows(tree, numbers, expected):
     got = evaluate(tree, {}, rows=numbers)
     assert type(got) is type(expected)
     assert got.dtype == expected.dtype
@@ -361,7 +361,7 @@ def test_without_variables_and_rows_the_answer_is_one_number():
     assert evaluate(Compare(">", Constant(2), Constant(1)), {}) is True
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -378,17 +378,17 @@ def test_without_variables_and_rows_the_answer_is_one_number():
         ),
     ],
 )
-def test_refusals(tree, values, text):
-    with pytest.raises(ValueError) as refusal:
+def test_errors(tree, values, text):
+    with pytest.raises(ValueError) as error:
         evaluate(tree, values)
-    assert str(refusal.value) == text
+    assert str(error.value) == text
 
 
-def test_values_of_other_names_are_not_looked_at():
+def test_values_of_other_names_are_ignored():
     assert evaluate(a, {"a": 1, "b": "text", "c": float("nan")}) == 1
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_is_no_node_has_no_value():
+def test_only_known_nodes_can_be_evaluated():
     with pytest.raises(TypeError, match=r"^cannot evaluate Expression\(\)$"):
         evaluate(Expression(), {})

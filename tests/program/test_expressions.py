@@ -24,7 +24,7 @@ a, b, c = map(Variable, "abc")
 more = Compare(">", a, b)
 HALF = Fraction(1, 2)
 PUBLIC = {name: getattr(nsr.program, name) for name in nsr.program.__all__}
-"""What ``from nsr.program import *`` brings."""
+"""The names that ``from nsr.program import *`` brings."""
 
 
 # Numbers
@@ -49,7 +49,7 @@ PUBLIC = {name: getattr(nsr.program, name) for name in nsr.program.__all__}
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_a_constant_is_the_number_that_was_written(value, exact):
+def test_a_constant_is_exactly_the_number_that_was_written(value, exact):
     assert rational(value) == exact
     assert type(rational(value).numerator) is int
     assert Constant(value) == Constant(exact)
@@ -70,11 +70,11 @@ def test_a_constant_is_the_number_that_was_written(value, exact):
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_what_is_no_constant_is_refused_in_a_sentence(value, text):
-    for refused in (lambda: rational(value), lambda: Constant(value), lambda: a + value, lambda: a * value):
-        with pytest.raises(ValueError) as refusal:
-            refused()
-        assert str(refusal.value) == text
+def test_errors_name_the_value_that_cannot_be_a_constant(value, text):
+    for call in (lambda: rational(value), lambda: Constant(value), lambda: a + value, lambda: a * value):
+        with pytest.raises(ValueError) as error:
+            call()
+        assert str(error.value) == text
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_arithmetic_on_trees_is_arithmetic_on_their_values(one, other, factor, f
         (4 - a + b, ((-1, a), (1, b), (4, None))),
     ],
 )
-def test_a_constant_is_added_last_unless_all_else_is_subtracted_from_it(made, parts):
+def test_a_constant_is_added_last_unless_all_terms_are_subtracted_from_it(made, parts):
     assert made.parts() == parts
 
 
@@ -306,12 +306,12 @@ def test_a_list_of_terms_is_kept_as_a_tuple():
         (Where(more, a, Constant(0)), 6, (more, a, Constant(0)), False),
     ],
 )
-def test_size_children_and_kind(tree, size, children, is_boolean):
+def test_size_children_and_is_boolean(tree, size, children, is_boolean):
     assert (tree.size, tree.children, tree.is_boolean) == (size, children, is_boolean)
 
 
 @given(expressions())
-def test_a_walk_meets_every_node_once_and_parents_first(tree):
+def test_walk_yields_every_node_once_and_parents_first(tree):
     walked = list(tree.walk())
     assert walked[0] is tree
     assert len(walked) == 1 + sum(len(list(child.walk())) for child in tree.children)
@@ -332,7 +332,7 @@ def test_a_walk_meets_every_node_once_and_parents_first(tree):
         ("x²", "ä"),
     ],
 )
-def test_variables_are_listed_as_a_person_would(names):
+def test_variables_are_listed_in_natural_order(names):
     assert sum(map(Variable, reversed(names))).variables == names
 
 
@@ -343,15 +343,15 @@ def test_the_order_of_names_is_total(one, other):
 
 
 @given(st.integers(0, 10**30), st.integers(0, 10**30))
-def test_numbered_names_are_in_the_order_of_their_numbers(one, other):
+def test_numbered_names_are_sorted_by_number(one, other):
     assert (natural_key(f"x{one}") < natural_key(f"x{other}")) is (one < other)
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
-    ("refused", "text"),
+    ("call", "text"),
     [
         (lambda: Variable(""), "the name of a variable must be a non-empty string, got ''"),
         (lambda: Variable(3), "the name of a variable must be a non-empty string, got 3"),
@@ -405,13 +405,13 @@ def test_numbered_names_are_in_the_order_of_their_numbers(one, other):
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_what_is_no_tree_is_refused_in_a_sentence(refused, text):
-    with pytest.raises(ValueError) as refusal:
-        refused()
-    assert str(refusal.value) == text
+def test_errors_name_what_is_wrong_in_a_tree(call, text):
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == text
 
 
-def test_the_methods_of_a_tree_are_the_functions_of_its_modules():
+def test_methods_of_a_tree():
     tree: Expression = Not(Compare("<=", a, b))
     assert str(tree) == "not a <= b"
     assert tree.simplified() == more

@@ -82,7 +82,7 @@ def test_the_emitted_c_on_a_long_list(tmp_path):
 @pytest.mark.parametrize(
     ("loop", "kind", "epochs"), [("minimum", RecurrentMinimum, 200), ("count", RecurrentCount, 600)]
 )
-def test_a_trained_loop_reads_as_what_it_is(loop, kind, epochs):
+def test_trained_loops_are_read_correctly(loop, kind, epochs):
     rows = [random_lists(loop, np.random.default_rng((seed, 0))) for seed in range(4)]
     ensemble = Ensemble(lambda generator: kind(NSR(2, generator=generator)), range(4))
     recipe = Recipe(name="short", loss="mae", epochs=epochs, learning_rate=0.02)
@@ -91,25 +91,25 @@ def test_a_trained_loop_reads_as_what_it_is(loop, kind, epochs):
     for seed in range(4):
         try:
             read.append(harden(ensemble.member(seed), data=rows[seed]))
-        except UnreadableError as refusal:
-            read.append(str(refusal))
+        except UnreadableError as error:
+            read.append(str(error))
     expected = MINIMUM if loop == "minimum" else COUNTING
     assert read.count(expected) >= 3
     assert next(fold for fold in read if fold == expected).evidence.agreement == 1
 
 
-def test_a_loop_that_the_lists_contradict_is_refused_with_some_of_them():
+def test_a_loop_that_the_lists_contradict_is_an_error_with_examples():
     rows = random_lists("minimum", np.random.default_rng(0))
-    with pytest.raises(UnreadableError, match=r"lists contradict the nearest loop") as refusal:
+    with pytest.raises(UnreadableError, match=r"lists contradict the nearest loop") as error:
         harden(RecurrentMinimum(written(2, (0, ">", 1, 0.0))), data=rows)
-    assert "best = x if best <= x else best" in str(refusal.value) or "best > x" in str(refusal.value)
-    assert len(refusal.value.rows) > 400
+    assert "best = x if best <= x else best" in str(error.value) or "best > x" in str(error.value)
+    assert len(error.value.rows) > 400
     with pytest.raises(UnreadableError, match="^only a module with an NSR can be read"):
         harden(RecurrentMinimum(MLP(2)), data=rows)
     assert harden(RecurrentMinimum(written(2, (0, "<=", 1, 0.0), scale=5.0))) == MINIMUM
 
 
-def test_wrong_loops_are_refused_in_a_sentence():
+def test_errors_for_wrong_loops():
     with pytest.raises(ValueError, match=r"^the state cannot be named 'x', which is the name of an element"):
         Fold("x", FIRST, ITEM)
     with pytest.raises(ValueError, match=r"^step must be a number that uses only best, first, x, got y$"):
@@ -124,7 +124,7 @@ def test_wrong_loops_are_refused_in_a_sentence():
         MINIMUM.emit("sql")
 
 
-def test_wrong_lists_are_refused_in_a_sentence():
+def test_errors_for_wrong_lists():
     lists = np.ones((2, 3))
     with pytest.raises(ValueError, match=r"^lengths must be from 1 to 3, got 0$"):
         MINIMUM(lists, np.array([0, 2]))
@@ -150,7 +150,7 @@ def test_lengths_of_any_kind():
 
 
 @pytest.mark.parametrize("name", ["x", "first", "best", "count"])
-def test_a_function_may_be_called_what_the_loop_calls_its_parts(name):
+def test_a_function_may_have_the_name_of_a_part_of_the_loop(name):
     for fold in (MINIMUM, COUNTING):
         namespace = {}
         exec(fold.emit("python", name=name), namespace)

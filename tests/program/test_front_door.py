@@ -1,4 +1,4 @@
-"""What a new user tries first: the public names, and how programs look in a shell and in a notebook."""
+"""First steps of a new user: the public names, and how programs look in a shell and in a notebook."""
 
 import re
 from pathlib import Path

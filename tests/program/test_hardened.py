@@ -1,4 +1,4 @@
-"""A program in the place of the module that it was read from."""
+"""A program that replaces the module it was read from."""
 
 import copy
 import pickle
@@ -69,7 +69,7 @@ def test_gradients_flow_through_the_branch_that_a_row_takes():
     assert not RULE(x).requires_grad
 
 
-def test_it_has_nothing_to_learn_and_nothing_to_load():
+def test_it_has_no_parameters_and_an_empty_state_dict():
     assert list(RULE.parameters()) == []
     assert RULE.state_dict() == {}
     RULE.load_state_dict({})
@@ -93,17 +93,17 @@ def test_deepcopy_pickle_and_repr():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_rows_without_an_answer_are_refused_in_a_sentence():
+def test_errors_for_rows_without_an_answer():
     for x, text in (
         (torch.zeros(4, 3), "x must have 2 numbers in its last axis, got shape (4, 3)"),
         (torch.zeros(2, dtype=torch.complex64), "'a' must hold real numbers, got torch.complex64"),
     ):
-        with pytest.raises(ValueError) as refusal:
+        with pytest.raises(ValueError) as error:
             RULE(x)
-        assert str(refusal.value) == text
+        assert str(error.value) == text
 
 
-def test_rows_that_hold_nan_are_answered_with_nan_as_a_register_answers_them():
+def test_rows_with_nan_give_nan_as_from_a_register():
     x = torch.tensor([[0.0, 1.0], [1.0, torch.nan], [3.0, 1.0]])
     assert RULE(x).isnan().tolist() == [[False, False], [True, True], [False, False]]
     assert MAXIMUM(x).isnan().tolist() == [False, True, False]

@@ -49,7 +49,7 @@ def test_no_comparison_keeps_a_fraction(tree):
         (Compare(">", a, b), "a > b"),
     ],
 )
-def test_the_least_factor_is_carried_into_choices(tree, text):
+def test_the_least_factor_is_applied_inside_choices(tree, text):
     assert str(with_integer_coefficients(tree)) == text
 
 
@@ -71,18 +71,18 @@ def test_the_denominator_of(number, expected):
         (Where(Compare(">", a, b), a, -b), 10),
     ],
 )
-def test_the_reach_of(number, expected):
+def test_the_magnitude_bound_of(number, expected):
     assert magnitude_bound(number, 10) == expected
 
 
 @given(expressions(NAMES), ROWS)
-def test_nothing_is_larger_than_its_reach(tree, row):
+def test_nothing_is_larger_than_its_magnitude_bound(tree, row):
     largest = max(map(abs, row.values()))
     for node in tree.walk():
         assert node.is_boolean or abs(worth(node, row)) <= magnitude_bound(node, largest)
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_a_formula_has_no_reach():
+def test_a_formula_has_no_magnitude():
     with pytest.raises(TypeError, match="only numbers have a magnitude, got Compare"):
         magnitude_bound(Compare(">", a, b), 3)

@@ -29,7 +29,7 @@ def oracle(graph: Graph, source: int = 0) -> np.ndarray:
 
 
 def any_graph(generator: np.random.Generator, most: int = 60) -> Graph:
-    """Ties, zero weights, self loops, parallel edges, nodes that nobody reaches; whole numbers or floats."""
+    """Ties, zero weights, self loops, parallel edges, unreachable nodes; integers or floats."""
     nodes = int(generator.integers(1, most))
     count = int(generator.integers(0, 4 * nodes))
     largest = 10 ** int(generator.integers(0, 13))
@@ -66,12 +66,12 @@ def test_negative_edges_without_a_negative_cycle():
 
 def test_a_negative_cycle_is_an_error_with_its_nodes():
     edges = [(0, 1, 1), (1, 2, 2), (2, 3, -5), (3, 1, 2), (3, 4, 1)]
-    with pytest.raises(NegativeCycleError) as refusal:
+    with pytest.raises(NegativeCycleError) as error:
         SHORTEST(edges)
-    assert sorted(refusal.value.cycle) == [1, 2, 3]
-    at = refusal.value.cycle
+    assert sorted(error.value.cycle) == [1, 2, 3]
+    at = error.value.cycle
     assert all((a, b) in {(1, 2), (2, 3), (3, 1)} for a, b in zip(at, [*at[1:], at[0]], strict=True))
-    assert "is a cycle of negative weight" in str(refusal.value)
+    assert "is a cycle of negative weight" in str(error.value)
     with pytest.raises(NegativeCycleError):
         SHORTEST([(0, 1, -1), (1, 0, -1)])
     with pytest.raises(NegativeCycleError):
@@ -79,7 +79,7 @@ def test_a_negative_cycle_is_an_error_with_its_nodes():
     assert SHORTEST([(0, 1, 1), (2, 3, -5), (3, 2, 1)]).tolist() == [0, 1, np.inf, np.inf]  # nobody gets there
 
 
-def test_any_other_fold_is_run_as_it_stands():
+def test_any_other_fold_is_run_in_rounds():
     best = Variable("best")
     longest = Fold("best", FIRST, Where(Compare("<", best, ITEM), ITEM, best))
     slow = Paths(MINIMA[0], Variable("weight") + Variable("distance"))
@@ -98,7 +98,7 @@ def test_any_other_fold_is_run_as_it_stands():
     assert np.array_equal(Paths(MINIMA[0], Variable("distance") + Variable("weight") * 2)(graph), 2 * SHORTEST(graph))
 
 
-def test_a_source_that_is_no_node_is_refused():
+def test_a_source_that_is_not_a_node_is_an_error():
     with pytest.raises(InputError, match=r"^source must be a node from 0 to 1, got 5$"):
         SHORTEST([(0, 1, 1)], source=5)
     with pytest.raises(InputError, match=r"^source must be a node from 0 to 1, got 0.5$"):
@@ -108,22 +108,22 @@ def test_a_source_that_is_no_node_is_refused():
     assert SHORTEST(Graph.of([], nodes=3)).tolist() == [0, np.inf, np.inf]
 
 
-def test_a_long_path_costs_as_much_as_its_edges():
+def test_the_cost_of_a_long_path_is_proportional_to_its_edges():
     nodes = 20_000  # every round has one edge with news: rounds times edges would be 400 million steps
     ends = np.arange(nodes - 1)
     graph = Graph(nodes, np.stack([ends, ends + 1]), np.ones(nodes - 1, dtype=np.int64))
     assert np.array_equal(SHORTEST(graph), np.arange(nodes))
 
 
-def test_a_message_of_anything_else_is_refused():
+def test_a_message_may_use_only_distance_and_weight():
     with pytest.raises(ValueError, match=r"^message must be a number that uses only distance and weight, got z$"):
         Paths(MINIMA[0], Variable("z"))
 
 
-def test_a_cycle_that_rounding_alone_makes_negative_is_none():
+def test_a_cycle_that_is_negative_only_by_rounding_is_ignored():
     edges = [(0, 1, 1.9), (1, 2, 0.7), (2, 3, 0.2), (3, 4, 0.8), (4, 1, -1.7)]  # weighs 5.6e-17
     assert SHORTEST(edges) == pytest.approx([0, 1.9, 2.6, 2.8, 3.6])
-    refused = 0
+    unreachable = 0
     for seed in range(100):
         generator = np.random.default_rng(seed)
         height, ends = generator.normal(size=12), generator.integers(0, 12, (2, 40))
@@ -132,30 +132,30 @@ def test_a_cycle_that_rounding_alone_makes_negative_is_none():
         lifted = SHORTEST(Graph(12, ends, np.abs(weights - height[ends[0]] + height[ends[1]])))
         there = np.isfinite(lifted)
         assert found[there] == pytest.approx((lifted + height[0] - height)[there], abs=1e-12)
-        refused += not there.all()
-    assert refused  # some have nodes that nobody reaches
+        unreachable += not there.all()
+    assert unreachable  # in at least one of the graphs
 
 
-def test_nodes_of_a_networkx_graph_go_by_their_names():
+def test_nodes_of_a_networkx_graph_are_named():
     graph = networkx.Graph([(2, 1, {"weight": 5}), (1, 0, {"weight": 1})])  # its order is 2, 1, 0
     assert SHORTEST(graph, 0).tolist() == [6, 1, 0]
     assert SHORTEST(graph, 2).tolist() == [0, 5, 6]
     named = networkx.DiGraph([("a", "b", {"weight": 1}), ("b", "c", {"weight": -3}), ("c", "b", {"weight": 1})])
-    with pytest.raises(NegativeCycleError) as refusal:
+    with pytest.raises(NegativeCycleError) as error:
         SHORTEST(named, "a")
-    assert sorted(refusal.value.cycle) == ["b", "c"]
+    assert sorted(error.value.cycle) == ["b", "c"]
     with pytest.raises(InputError, match=r"^source must be a node of the graph, got 0$"):
         SHORTEST(named)
 
 
-def test_a_minimum_under_another_name_is_one_too():
+def test_a_minimum_with_another_state_name_is_recognised():
     least = minima("least")[0]
     assert Paths(least).shortest
     with pytest.raises(NegativeCycleError):
         Paths(least)([(0, 1, 1), (1, 2, -3), (2, 1, 1)])
 
 
-def test_a_fold_that_never_ends_is_refused():
+def test_a_fold_that_does_not_converge_is_an_error():
     best = Variable("best")
     longest = Paths(Fold("best", FIRST, Where(Compare("<", best, ITEM), ITEM, best)), Variable("weight") + 0)
     with pytest.raises(InputError, match=r"^no convergence: distances still change"):

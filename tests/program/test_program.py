@@ -1,4 +1,4 @@
-"""Programs: an expression, the order of its inputs, and every form of rows."""
+"""Programs: an expression, the order of its inputs, and all types of rows."""
 
 import copy
 import pickle
@@ -28,7 +28,7 @@ RULE = Program(more, ("a", "c", "b"))
 MAXIMUM = Program(Where(more, a, b), ("a", "c", "b"))
 
 
-# Call forms
+# Types of rows
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ MAXIMUM = Program(Where(more, a, b), ("a", "c", "b"))
         lambda rows: MappingProxyType({"a": np.array(rows)[:, 0], "b": 2}),
     ],
 )
-def test_rows_of_every_form(make):
+def test_rows_of_every_type(make):
     assert RULE(make(ROWS)).tolist() == TRUTH
     assert MAXIMUM(make(ROWS)).tolist() == [2, 2, 3]
 
@@ -68,13 +68,13 @@ def test_rows_of_every_form(make):
         lambda row: [Decimal(each) for each in row],
     ],
 )
-def test_a_single_row_of_every_form(make):
+def test_a_single_row_of_every_type(make):
     assert bool(RULE(make([3, 9, 2]))) is True
     assert MAXIMUM(make([3, 9, 2])) == 3
     assert np.shape(RULE(make([3, 9, 2]))) == ()
 
 
-def test_a_row_of_python_numbers_is_answered_in_python():
+def test_a_row_of_python_numbers_gives_a_python_number():
     assert RULE([10**1000 + 1, 0, 10**1000]) is True
     assert RULE([[10**1000 + 1, 0, 10**1000], [2**63, 0, 2**63]]).tolist() == [True, False]
     assert RULE([[2**63, 0, -1]]).tolist() == [True]
@@ -89,7 +89,7 @@ def test_any_leading_shape(batch, make):
 
 
 @given(programs(), st.lists(st.lists(INTEGERS, min_size=len(NAMES), max_size=len(NAMES)), min_size=1, max_size=5))
-def test_rows_and_columns_say_what_the_tree_says(program, rows):
+def test_rows_and_columns_give_the_value_of_the_tree(program, rows):
     truth = [worth(program.expression, dict(zip(NAMES, row, strict=True))) for row in rows]
     answers = [program(rows)] if program.expression.is_boolean else [[program(row) for row in rows]]
     if program.expression.is_boolean:
@@ -102,7 +102,7 @@ def test_rows_and_columns_say_what_the_tree_says(program, rows):
     ("expression", "answer"),
     [(Constant(4), 4), (Constant(0.1), 0.1), (Truth(True), True), (Where(more, Constant(4), Constant(4)), 4)],
 )
-def test_a_program_that_depends_on_nothing_answers_every_row(expression, answer):
+def test_a_constant_program_answers_every_row(expression, answer):
     rows = np.zeros((5, 3))
     for program in (Program(expression.simplified()), Program(expression, ("a", "c", "b"))):
         assert program.names in ((), ("a", "c", "b"))
@@ -116,7 +116,7 @@ def test_a_program_that_depends_on_nothing_answers_every_row(expression, answer)
         assert program(torch.zeros(5, 3)).dtype == (torch.bool if expression.is_boolean else torch.float32)
 
 
-def test_columns_that_the_rule_does_not_need_are_not_looked_at():
+def test_columns_that_the_program_does_not_use_are_ignored():
     assert RULE(np.array([[3.0, np.nan, 2.0]])).tolist() == [True]
     assert RULE(pd.DataFrame({"a": [3], "b": [2], "c": ["text"]})).tolist() == [True]
     assert RULE([3, "text", 2]) is True
@@ -125,7 +125,7 @@ def test_columns_that_the_rule_does_not_need_are_not_looked_at():
 # Names
 
 
-def test_names_are_those_of_the_expression_in_natural_order_unless_they_are_given():
+def test_names_default_to_the_variables_in_natural_order():
     rule = Compare(">", Variable("x10"), Variable("x2"))
     assert Program(rule).names == ("x2", "x10")
     assert Program(rule).inputs == ("x2", "x10")
@@ -138,13 +138,13 @@ def test_names_of_inputs():
     assert default_names(3) == ("x1", "x2", "x3")
     assert checked_names(None, 2) == ("x1", "x2")
     assert checked_names(["a", "b"], 2) == ("a", "b")
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError) as error:
         checked_names(["a"], 2)
-    assert str(refusal.value) == "2 inputs need 2 names, got 1"
+    assert str(error.value) == "2 inputs need 2 names, got 1"
 
 
 @pytest.mark.parametrize(
-    ("refused", "text"),
+    ("call", "text"),
     [
         (lambda: Program(more, ("a", "b", "a")), "names must be different, got ['a', 'b', 'a']"),
         (
@@ -169,16 +169,16 @@ def test_names_of_inputs():
         (lambda: RULE(np.array([["x", "y", "z"]])), "'a' must hold numbers, got <U1"),
     ],
 )
-def test_refusals(refused, text):
-    with pytest.raises(ValueError) as refusal:
-        refused()
-    assert str(refusal.value) == text
+def test_errors(call, text):
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == text
 
 
 # Values
 
 
-def test_the_expression_is_brought_to_its_canonical_form():
+def test_the_expression_is_canonical():
     program = Program(Compare("<", b + 12, a))
     assert program.expression == Compare(">", a, b + 12)
     assert str(program) == "a > b + 12"
@@ -194,7 +194,7 @@ def test_repr_evaluates_to_the_same_program(program):
     assert str(same) == str(program)
 
 
-def test_programs_are_equal_when_the_rule_is():
+def test_programs_are_equal_if_their_expressions_are():
     evidence = Evidence(rows=3, agreement=None)
     assert evidence.not_covered == ()
     same = [Program(more), Program(Compare("<", b, a), ("b", "a")), Program(more, evidence=evidence)]
@@ -221,6 +221,6 @@ def test_a_program_cannot_be_changed():
             setattr(RULE, field, None)
 
 
-def test_a_program_is_also_a_module():
+def test_a_program_as_a_module():
     assert str(RULE.module()) == "Hardened('a > b')"
     assert RULE.module().program is RULE

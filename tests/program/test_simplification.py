@@ -1,4 +1,4 @@
-"""The canonical form: the same number, the same tree for equal rules, and no work that explodes."""
+"""The canonical form: the same value, the same tree for equal rules, and no combinatorial explosion."""
 
 import subprocess
 import sys
@@ -23,7 +23,7 @@ TIES = st.lists(st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominato
 """Rows in which equal numbers are common."""
 
 
-# What it must keep
+# Values are preserved
 
 
 @given(expressions(NAMES, depth=3), st.lists(TIES, min_size=1, max_size=8))
@@ -127,7 +127,7 @@ def test_the_canonical_form_of(tree, text):
 
 
 @pytest.mark.parametrize("symbol", COMPARISONS)
-def test_eight_ways_to_write_a_comparison_are_one(symbol):
+def test_all_ways_to_write_a_comparison_have_one_canonical_form(symbol):
     mirrored = {">": "<", "<": ">", ">=": "<=", "<=": ">="}.get(symbol, symbol)
     opposite = {">": "<=", "<": ">=", ">=": "<", "<=": ">", "=": "!=", "!=": "="}
     written = []
@@ -138,7 +138,7 @@ def test_eight_ways_to_write_a_comparison_are_one(symbol):
 
 
 @pytest.mark.parametrize("kind", [And, Or])
-def test_the_order_of_writing_does_not_matter(kind):
+def test_the_order_of_parts_does_not_matter(kind):
     parts = (more, other, (Or if kind is And else And)(Compare(">", x2, x10), third), Compare(">", x2, x10 + 1))
     assert len({simplify(kind(*order)) for order in permutations(parts)}) == 1
     terms = tuple(zip((1, -2, 3), (a, x2, x10), strict=True))
@@ -146,7 +146,7 @@ def test_the_order_of_writing_does_not_matter(kind):
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(COMPARISONS, repeat=2)))
-def test_two_comparisons_of_one_pair_are_at_most_one(first, second):
+def test_two_comparisons_of_the_same_sides_become_one(first, second):
     one, two = Compare(first, a, b), Compare(second, a, b)
     for kind in (And, Or):
         simple = simplify(kind(one, two))
@@ -155,13 +155,13 @@ def test_two_comparisons_of_one_pair_are_at_most_one(first, second):
             assert worth(simple, {"a": value, "b": 0}) is worth(kind(one, two), {"a": value, "b": 0})
 
 
-def test_what_is_not_equal_is_not_the_same():
+def test_different_rules_stay_different():
     assert Program(more) != Program(Compare(">=", a, b))
     at_least, above = (Where(Compare(symbol, x, Constant(0)), x, y) for symbol in (">=", ">"))
     assert Program(at_least) != Program(above)
 
 
-# No work that explodes
+# No combinatorial explosion
 
 
 @pytest.mark.parametrize(("outer", "inner"), [(And, Or), (Or, And)])
@@ -190,12 +190,12 @@ a, b = Variable("a"), Variable("b")
 rule = Compare(">", a, b)
 chain, nested, formula, negation = a, rule, rule, rule
 for i in range(200):
-    own = Variable(f"x{i}")
-    chain = Where(Compare(">", a, own), b, chain)
-    formula = (And, Or)[i % 2](Compare(">", a, own), formula)
+    x = Variable(f"x{i}")
+    chain = Where(Compare(">", a, x), b, chain)
+    formula = (And, Or)[i % 2](Compare(">", a, x), formula)
     negation = Not(negation)
     if i % 2:
-        nested = Compare(">", Where(nested, own, 2 * a + Fraction(1, 2)), b)
+        nested = Compare(">", Where(nested, x, 2 * a + Fraction(1, 2)), b)
 for tree in (chain, nested, formula, negation):
     simple = tree.simplified()
     assert simple.simplified() == simple and simple in {simple} and str(simple) and repr(simple)
@@ -206,12 +206,12 @@ for tree in (chain, nested, formula, negation):
 
 
 def test_trees_two_hundred_levels_deep():
-    """In a process of its own, without the checks of annotations: those double the frames on the stack."""
+    """In a separate process without runtime type checks, which would double the frames on the stack."""
     subprocess.run([sys.executable, "-W", "error", "-c", DEEP], check=True, timeout=120)
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_only_a_canonical_formula_is_negated():
-    with pytest.raises(TypeError) as refusal:
+def test_only_canonical_formulas_can_be_negated():
+    with pytest.raises(TypeError) as error:
         negated(a)
-    assert str(refusal.value) == "only a canonical formula can be negated, got Variable('a')"
+    assert str(error.value) == "only a canonical formula can be negated, got Variable('a')"

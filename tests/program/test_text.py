@@ -1,4 +1,4 @@
-"""How programs read: as Python reads them, with no parentheses to spare."""
+"""Programs as text: valid Python, without superfluous parentheses."""
 
 import ast
 from fractions import Fraction
@@ -55,7 +55,7 @@ p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
         (Compare(">", Variable("unit price"), Variable("class")), "`unit price` > `class`"),
     ],
 )
-def test_trees_read_as_a_programmer_would_write_them(tree, text):
+def test_trees_are_written_as_a_programmer_would(tree, text):
     assert str(tree) == text
 
 
@@ -76,7 +76,7 @@ def test_trees_read_as_a_programmer_would_write_them(tree, text):
         (Fraction(10**20) + Fraction(1, 4), "100000000000000000000.25"),
     ],
 )
-def test_numbers_read_as_a_person_writes_them(value, text):
+def test_numbers_are_written_as_a_person_would(value, text):
     assert number(Constant(value).value) == text
 
 
@@ -111,12 +111,12 @@ def test_a_number_reads_back(value):
         ("\x85\u2028\U000e0001\ud800ü ", "`\\x85\\u2028\\U000e0001\\ud800ü `"),
     ],
 )
-def test_names_that_are_no_identifiers_stand_between_backquotes(variable, text):
+def test_names_that_are_not_identifiers_are_in_backquotes(variable, text):
     assert name(variable) == text
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
-def test_names_are_one_line_and_keep_apart(one, other):
+def test_different_names_are_written_differently_on_one_line(one, other):
     assert name(one).isprintable()
     assert (name(one) == name(other)) is (one == other)
 
@@ -140,7 +140,7 @@ def python(text, row):
 
 
 @given(expressions(PLAIN), st.lists(INTEGERS, min_size=5, max_size=5))
-def test_python_reads_the_text_as_the_tree(tree, values):
+def test_python_parses_the_text_as_the_tree(tree, values):
     row = dict(zip(PLAIN, map(Fraction, values), strict=True))
     for written in (tree, tree.simplified()):
         assert python(str(written), row) == worth(tree, row)
@@ -185,6 +185,6 @@ def test_no_pair_of_parentheses_can_be_left_out(tree):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_what_is_no_node_has_no_text():
+def test_only_known_nodes_can_be_written():
     with pytest.raises(TypeError, match="^cannot write Expression as text$"):
         str(Expression())

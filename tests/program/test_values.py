@@ -1,4 +1,4 @@
-"""What a variable may hold, and the sentences that refuse the rest."""
+"""Values that variables may hold, and errors for all others."""
 
 import math
 from decimal import Decimal
@@ -62,7 +62,7 @@ def test_a_single_number_is_a_python_number(value, number):
         (pd.Series([True, False]), "int64"),
     ],
 )
-def test_many_numbers_are_an_array_that_holds_them_exactly(value, dtype):
+def test_many_numbers_become_an_array_that_holds_them_exactly(value, dtype):
     got = as_plain("a", value)
     assert isinstance(got, np.ndarray)
     assert got.dtype == dtype
@@ -130,7 +130,7 @@ END = ": NaN is neither less, equal nor greater"
         ),
     ],
 )
-def test_what_holds_no_numbers_is_refused_in_a_sentence(value, text):
-    with pytest.raises(ValueError) as refusal:
+def test_errors_for_values_that_are_not_numbers(value, text):
+    with pytest.raises(ValueError) as error:
         as_plain("a", value)
-    assert str(refusal.value) == text
+    assert str(error.value) == text

@@ -1,4 +1,4 @@
-"""Reads the LaTeX of programs back: an independent witness that nothing is lost or ambiguous in it."""
+"""An independent parser for the LaTeX of programs, which shows that nothing in it is lost or ambiguous."""
 
 import re
 from fractions import Fraction
@@ -17,7 +17,7 @@ LETTERS |= {"textquotedbl": '"', "textbar": "|"}
 
 
 def read(text: str) -> Expression:
-    """The expression that the text says."""
+    """Parse the expression."""
     reader = Reader(text)
     expression = reader.disjunction()
     assert not reader.tokens, reader.tokens

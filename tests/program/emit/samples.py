@@ -44,9 +44,9 @@ def float_rows(count: int = 24) -> dict[str, np.ndarray]:
     source = random.Random(1)
     rows = [[number] * len(NAMES) for number in (0.0, -0.0, 3.0, 2.0**53)]
     while len(rows) < count:
-        some = [source.choice([source.choice(FLOATS), float(source.randint(-4, 4)), source.uniform(-1e6, 1e6)])]
-        some += [source.choice(FLOATS), float(source.randint(-4, 4)), float(source.randint(-4, 4))]
-        rows.append([source.choice(some) for _ in NAMES])
+        pool = [source.choice([source.choice(FLOATS), float(source.randint(-4, 4)), source.uniform(-1e6, 1e6)])]
+        pool += [source.choice(FLOATS), float(source.randint(-4, 4)), float(source.randint(-4, 4))]
+        rows.append([source.choice(pool) for _ in NAMES])
     return dict(zip(NAMES, np.array(rows).T, strict=True))
 
 
@@ -56,20 +56,20 @@ def integer_rows(count: int = 8, largest: int = 10**100) -> list[dict[str, int]]
     source = random.Random(2)
     rows = [dict.fromkeys(NAMES, number) for number in (0, 3, min(largest, 2**53 + 1))]
     while len(rows) < count:
-        some = [source.randint(-4, 4), source.choice(INTEGERS), source.randint(-largest, largest)]
-        some = [number for near in (*some, 0) for number in (near, near + 1) if abs(number) <= largest]
-        rows.append({name: source.choice(some) for name in NAMES})
+        pool = [source.randint(-4, 4), source.choice(INTEGERS), source.randint(-largest, largest)]
+        pool = [number for near in (*pool, 0) for number in (near, near + 1) if abs(number) <= largest]
+        rows.append({name: source.choice(pool) for name in NAMES})
     return rows
 
 
 @cache
 def answers(program: Program) -> np.ndarray:
-    """What the tree says of ``float_rows``."""
+    """The tree's values on ``float_rows``."""
     return np.asarray(program({name: float_rows()[name] for name in program.inputs}))
 
 
 def exact(program: Program, rows: list[dict[str, int]]) -> list[object]:
-    """What the tree says of rows of Python integers."""
+    """The tree's values on rows of Python integers."""
     columns = {name: np.array([row[name] for row in rows], dtype=object) for name in program.inputs}
     return program(columns).tolist()
 

@@ -69,7 +69,7 @@ def rows_within(largest):
 
 @needs_compiler
 @pytest.mark.usefixtures("unchecked")
-def test_both_functions_say_what_the_tree_says(tmp_path):
+def test_both_functions_agree_with_the_tree(tmp_path):
     found = programs() + programs(100, rounded=True)
     ranges = [range_of(program) for program in found]
     with warnings.catch_warnings():
@@ -116,7 +116,7 @@ NASTY += ("*/ int x; /*", "??/", "\\", "\n", "größe", "a", '"', "\0", "\ud800"
 
 
 @needs_compiler
-def test_names_stay_data(tmp_path):
+def test_names_never_become_code(tmp_path):
     total = Variable(NASTY[0])
     for name in NASTY[1:]:
         total = total + Variable(name)
@@ -127,7 +127,7 @@ def test_names_stay_data(tmp_path):
 
 
 @needs_compiler
-def test_the_text_refuses_arithmetic_that_is_not_ieee(tmp_path):
+def test_the_source_does_not_compile_without_ieee_arithmetic(tmp_path):
     (tmp_path / "program.c").write_text(emit(Program(a + b), "c"))
     command = [COMPILER, "-ffast-math", "-c", "program.c"]
     failed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
@@ -135,20 +135,20 @@ def test_the_text_refuses_arithmetic_that_is_not_ieee(tmp_path):
     assert "doubles must be IEEE doubles" in failed.stderr
 
 
-def test_it_reads_as_a_person_would_write_it():
+def test_the_output_looks_handwritten():
     text = emit(Program(Where(Compare(">", a, b * 0.5), a + 4, b - 1)), "c", name="f")
     assert "double f(double a, double b)\n{\n    return 2.0 * a > b ? a + 4.0 : b - 1.0;\n}\n" in text
     assert "/* Exact for inputs from -4611686018427387903 to 4611686018427387903. */\nint64_t f_int64(" in text
     assert "bool rule(void)" in emit(Program(Truth(True)), "c")
 
 
-def test_answers_that_are_fractions_have_no_function_of_integers():
+def test_there_is_no_function_of_integers_if_answers_can_be_fractions():
     text = emit(Program(a * 0.5), "c")
     assert "/* There is no rule_int64: answers can be fractions. */" in text
     assert "int64_t" not in text.split("#endif")[-1].replace("rule_int64", "")
 
 
-def test_what_does_not_fit_is_warned_about():
+def test_numbers_that_do_not_fit_give_a_warning():
     with pytest.warns(InexactWarning, match="^9007199254740993 is not a double: the function of double "):
         emit(Program(a + (2**53 + 1)), "c")
     with pytest.warns(InexactWarning, match="^the program has a number that does not fit int64: "):

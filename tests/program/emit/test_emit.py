@@ -15,11 +15,11 @@ PROGRAM = Program(Compare(">", Variable("a"), Variable("b")))
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_every_target_is_reached_from_a_program(target):
+def test_programs_can_be_emitted_in_every_target(target):
     assert type(PROGRAM.emit(target)) is type(emit(PROGRAM, target))
 
 
-def test_unknown_targets_and_options_are_refused_with_a_suggestion():
+def test_unknown_targets_and_options_are_errors_with_a_suggestion():
     with pytest.raises(InputError, match=r"^unknown target 'pyhton': choose from python, c, .* mean 'python'\?$"):
         emit(PROGRAM, "pyhton")
     with pytest.raises(InputError, match="^unknown option of target 'python' 'nam': choose from name, "):
@@ -29,13 +29,13 @@ def test_unknown_targets_and_options_are_refused_with_a_suggestion():
 @pytest.mark.parametrize("target", ["sympy", "onnx"])
 def test_a_missing_extra_is_named(target, monkeypatch):
     monkeypatch.setitem(sys.modules, target, None)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         emit(PROGRAM, target)
-    assert str(refusal.value).startswith(f"this needs {target}: ")
-    assert "pip install 'neural-status-registers[export]'" in str(refusal.value)
+    assert str(error.value).startswith(f"this needs {target}: ")
+    assert "pip install 'neural-status-registers[export]'" in str(error.value)
 
 
-def test_sympy_and_onnx_wait_until_asked_for_and_a_warning_points_at_the_line_that_asked():
+def test_sympy_and_onnx_are_imported_lazily_and_warnings_point_at_the_caller():
     code = (
         "import sys, nsr.program.emit; from nsr.program import *\n"
         "print('sympy' in sys.modules, 'onnx' in sys.modules)\n"
@@ -70,16 +70,16 @@ def test_a_target_is_added_by_one_file_and_one_import(tmp_path, monkeypatch):
 
 
 def test_the_command_accepts_every_target_that_gives_text(monkeypatch):
-    from nsr.learn.commands import check_target
+    from nsr.learn.commands import check_language
 
     monkeypatch.setitem(TARGETS, "toy", str)
     for name in ("toy", "python", "json"):
-        check_target(name)
+        check_language(name)
     with pytest.raises(InputError, match="'onnx'"):
-        check_target("onnx")
+        check_language("onnx")
 
 
-def test_identifiers_are_valid_different_and_free():
+def test_identifiers_are_valid_different_and_not_taken():
     names = ["a b", "a_b", "a-b", "1", "", "ä", "é è", "class", "taken", "x" * 100]
     found = identifiers(names, taken=("taken",))
     assert list(found) == names

@@ -1,4 +1,4 @@
-"""JSON: what is saved is loaded, and nothing else is."""
+"""JSON: saved programs load again, and nothing else does."""
 
 import json
 import time
@@ -17,7 +17,7 @@ from nsr.program import Compare, Constant, Linear, Program, Truth, Variable, Whe
 from nsr.program.emit import emit
 from nsr.program.emit.json import CHARACTERS, FORMAT, load
 from tests.program.emit.samples import programs
-from tests.program.strategies import WHOLE
+from tests.program.strategies import INTEGRAL
 from tests.program.strategies import programs as drawn
 
 SCHEMA = json.loads((Path(nsr.program.emit.__file__).parent / "program.schema.json").read_text())
@@ -25,11 +25,11 @@ VALID = jsonschema.Draft202012Validator(SCHEMA)
 a, b = Variable("a"), Variable("b")
 
 
-def test_the_schema_is_one():
+def test_the_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_the_form_is_as_documented():
+def test_the_format_is_as_documented():
     program = Program(Where(Compare(">", a, b), a * Fraction(1, 3) + 4, Constant(2**53)), ("b", "a"))
     assert json.loads(emit(program, "json")) == {
         "format": "nsr-program/1",
@@ -44,7 +44,7 @@ def test_the_form_is_as_documented():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_every_program_comes_back():
+def test_every_program_loads_again():
     for index, program in enumerate(programs()):
         text = emit(program, "json")
         loaded = load(text)
@@ -53,15 +53,15 @@ def test_every_program_comes_back():
             VALID.validate(json.loads(text))
 
 
-@given(st.one_of(drawn(), drawn(coefficients=WHOLE)))
-def test_any_program_comes_back_and_satisfies_the_schema(program):
+@given(st.one_of(drawn(), drawn(coefficients=INTEGRAL)))
+def test_any_program_loads_again_and_satisfies_the_schema(program):
     text = emit(program, "json")
     assert load(text.encode()).expression == program.expression
     VALID.validate(json.loads(text))
 
 
 def accepted(text: str) -> bool:
-    """Whether a text is loaded rather than refused; nothing else may happen."""
+    """Whether a text loads; the only other outcome allowed is an InputError."""
     try:
         load(text)
     except InputError:
@@ -69,7 +69,7 @@ def accepted(text: str) -> bool:
     return True
 
 
-SOME = st.recursive(
+DATA = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-2, 2), st.sampled_from(["1/3", "0/2", "-1", "a", ">", "x", ""])),
     lambda inner: st.one_of(
         st.lists(inner, max_size=3),
@@ -87,14 +87,14 @@ SOME = st.recursive(
 )
 
 
-@given(SOME)
-def test_what_is_loaded_satisfies_the_schema_and_all_else_is_refused(expression):
+@given(DATA)
+def test_whatever_loads_satisfies_the_schema(expression):
     data = {"format": FORMAT, "names": ["a", "b"], "expression": expression}
     if accepted(json.dumps(data)):
         VALID.validate(json.loads(json.dumps(data)))
 
 
-def test_what_is_loaded_is_brought_to_its_canonical_form():
+def test_loaded_programs_are_canonical():
     nested = {"not": {"compare": ">", "left": {"sum": [["2/4", {"variable": "a"}]]}, "right": {"constant": "-3/1"}}}
     loaded = load(json.dumps({"format": FORMAT, "names": ["a"], "expression": nested}))
     assert str(loaded) == "a <= -6"
@@ -218,13 +218,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("why", REFUSED)
-def test_what_is_wrong_is_refused_in_a_sentence(why):
+def test_errors_explain_what_is_wrong(why):
     text, sentence = REFUSED[why]
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         load(text)
-    assert str(refusal.value).startswith(sentence)
-    assert len(str(refusal.value)) < 200
-    assert "\n" not in str(refusal.value)
+    assert str(error.value).startswith(sentence)
+    assert len(str(error.value)) < 200
+    assert "\n" not in str(error.value)
 
 
 ABOVE = f'{{"compare": ">", "left": {A}, "right": {{"constant": %s}}}}'
@@ -241,7 +241,7 @@ HARD = {
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("why", HARD)
-def test_the_largest_texts_take_bounded_time_and_memory(why):
+def test_the_largest_inputs_take_bounded_time_and_memory(why):
     tracemalloc.start()
     began = time.process_time()
     accepted(wrapped(HARD[why]))
@@ -257,7 +257,7 @@ def test_numbers_too_long_to_load_are_not_saved():
     assert load(emit(Program(a + (10**1000 - 1)), "json")) == Program(a + (10**1000 - 1))
 
 
-def test_names_stay_data():
+def test_names_never_become_code():
     nasty = ("__proto__", '"', "\\", "\0", "\u2028", "</script>", "$ref", "größe", "\U0001f600")
     program = Program(Linear(tuple((Fraction(1), Variable(name)) for name in nasty)), nasty)
     assert load(emit(program, "json")).names == nasty
@@ -267,6 +267,6 @@ def test_names_stay_data():
 
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("given", [None, {}, 3])
-def test_what_is_no_text_is_refused(given):
+def test_only_strings_and_bytes_can_be_loaded(given):
     with pytest.raises(InputError, match=f"^a program must be a string or bytes, got {type(given).__name__}$"):
         load(given)

@@ -1,4 +1,4 @@
-"""LaTeX: what is written is read back."""
+"""LaTeX: the output is parsed back into the same program."""
 
 from fractions import Fraction
 
@@ -12,7 +12,7 @@ from tests.program.emit.samples import programs
 x1, x2, x3, x4, x5 = (Variable(f"x{position}") for position in range(1, 6))
 
 
-def test_it_reads_as_a_person_would_write_it():
+def test_the_output_looks_handwritten():
     assert emit(Program(Where(Compare(">", x1, x2), x5 + 4, x4 - x3)), "latex") == (
         r"\begin{cases} x_{5} + 4 & \text{if } x_{1} > x_{2} \\ x_{4} - x_{3} & \text{otherwise} \end{cases}"
     )
@@ -41,5 +41,5 @@ def test_every_program_can_be_read_back():
         ("größe", r"\text{größe}"),
     ],
 )
-def test_names_stay_data(name, written):
+def test_names_never_become_code(name, written):
     assert emit(Program(Variable(name)), "latex") == written

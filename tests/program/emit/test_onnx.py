@@ -23,7 +23,7 @@ def session(model):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_models_have_the_bits_of_the_tree():
+def test_models_give_the_same_bits_as_the_tree():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactWarning)
         models = [(program, emit(program, "onnx")) for program in programs() + programs(100, rounded=True)]
@@ -44,7 +44,7 @@ def test_a_model_documents_itself():
     onnx.checker.check_model(model, full_check=True)
 
 
-def test_what_occurs_twice_is_computed_once():
+def test_equal_subtrees_are_computed_once():
     common = Where(Compare(">", a, b), a, b)
     operations = [node.op_type for node in emit(Program(Compare(">", common + a, common * 2)), "onnx").graph.node]
     assert operations.count("Where") == 1
@@ -72,19 +72,19 @@ NASTY = (
 )
 
 
-def test_names_stay_data():
+def test_names_never_become_code():
     total = Constant(1) * 1
     for index, name in enumerate(NASTY):
         total = total + Variable(name) * (2 * index + 3)
     model = emit(Program(total, NASTY), "onnx")
     names = json.loads(next(entry.value for entry in model.metadata_props if entry.key == "inputs"))
     assert list(names.values()) == list(NASTY)
-    assert [own for own, name in names.items() if own != name] == ["answer_1", "x"]
-    rows = {own: np.array([1.0, 0.0]) for own in names}
+    assert [written for written, name in names.items() if written != name] == ["answer_1", "x"]
+    rows = {written: np.array([1.0, 0.0]) for written in names}
     assert session(model).run(None, rows)[0].tolist() == [1 + sum(2 * i + 3 for i in range(len(NASTY))), 1]
 
 
-def test_what_does_not_fit_is_warned_about():
+def test_numbers_that_do_not_fit_give_a_warning():
     with pytest.warns(InexactWarning, match="^9007199254740993 is not a float64: the model uses the nearest$"):
         emit(Program(a + (2**53 + 1)), "onnx")
     with pytest.raises(ValueError, match="^target 'onnx' computes in float64, which cannot represent 1000"):

@@ -27,7 +27,7 @@ def run(source, name="rule"):
     return namespace[name]
 
 
-def test_it_reads_as_a_person_would_write_it():
+def test_the_output_looks_handwritten():
     assert emit(PAPER, "python") == (
         "def rule(x1: float, x2: float, x3: float, x4: float, x5: float) -> float:\n"
         '    """where(x1 > x2, x5 + 4, x4 - x3)"""\n'
@@ -37,7 +37,7 @@ def test_it_reads_as_a_person_would_write_it():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_numbers_and_arrays_have_the_bits_of_the_tree():
+def test_numbers_and_arrays_give_the_same_bits_as_the_tree():
     rows = float_rows()
     for program in programs():
         columns = [rows[name] for name in program.inputs]
@@ -48,14 +48,14 @@ def test_numbers_and_arrays_have_the_bits_of_the_tree():
             assert same(arrays(*columns), answers(program)), program
 
 
-def said(program, **options):
-    """What the emitted function says of rows of large integers."""
+def answers_on_integers(program, **options):
+    """The emitted function's values on rows of large integers."""
     function = run(emit(program, "python", **options))
     return [function(*(row[name] for name in program.inputs)) for row in integer_rows()]
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_integers_of_any_size_are_exact_where_there_is_no_fraction():
+def test_integers_of_any_size_are_exact_without_fractions():
     found = [
         program
         for program in programs(500, fractions=False)
@@ -64,7 +64,7 @@ def test_integers_of_any_size_are_exact_where_there_is_no_fraction():
     assert len(found) > 300
     small = integer_rows(largest=2**40)
     for program in found:
-        assert said(program) == exact(program, integer_rows()), program
+        assert answers_on_integers(program) == exact(program, integer_rows()), program
         if (integer_range(program.expression) or 0) >= 2**40:
             columns = [np.array([row[name] for row in small]) for name in program.inputs]
             assert run(emit(program, "python", numpy=True))(*columns).tolist() == exact(program, small), program
@@ -75,20 +75,20 @@ def test_integers_of_any_size_are_exact_with_fractions_in_comparisons():
     found = [program for program in programs() if program.expression.is_boolean or denominator(program.expression) == 1]
     assert len(found) > len(programs()) / 2
     for program in found:
-        assert said(program, integers=True) == exact(program, integer_rows()), program
+        assert answers_on_integers(program, integers=True) == exact(program, integer_rows()), program
 
 
 @given(drawn(), st.lists(FLOATS, min_size=len(NAMES), max_size=len(NAMES)))
-def test_any_program_says_what_the_tree_says(program, numbers):
+def test_any_program_agrees_with_the_tree(program, numbers):
     row = dict(zip(NAMES, numbers, strict=True))
     assert same(run(emit(program, "python"))(*(row[name] for name in program.inputs)), program(np.array(numbers)))
 
 
-def test_integers_need_no_option_where_there_is_no_fraction():
+def test_integers_need_no_option_without_fractions():
     assert run(emit(PAPER, "python"))(10**1000 + 1, 10**1000, 1, 1, 10**1000) == 10**1000 + 4
 
 
-def test_a_fraction_in_a_comparison_of_integers_is_multiplied_out():
+def test_fractions_in_comparisons_of_integers_are_cleared():
     program = Program(Compare(">", x1, x2 + Constant(1) * 0.5))
     assert "return 2 * x1 > 2 * x2 + 1\n" in emit(program, "python", integers=True)
     assert "return x1 > x2 + 0.5\n" in emit(program, "python")
@@ -99,7 +99,7 @@ NASTY += ("True", "__debug__", '"""', "a\nimport os", " ")
 
 
 @pytest.mark.parametrize("numpy", [False, True])
-def test_names_stay_data(numpy):
+def test_names_never_become_code(numpy):
     total = Variable(NASTY[0])
     for name in NASTY[1:]:
         total = total + Variable(name)
@@ -116,7 +116,7 @@ def test_names_stay_data(numpy):
     )
 
 
-def test_the_function_can_have_any_name_that_python_allows():
+def test_the_function_can_have_any_valid_name():
     assert run(emit(PAPER, "python", name="x1"), "x1")(1, 0, 0, 0, 5) == 9
     for name in ("class", "a b", "", "f():\n import os\ndef g"):
         with pytest.raises(ValueError, match="^name must be a valid name for a function, got "):
@@ -143,7 +143,7 @@ def test_numbers_too_long_for_a_decimal_literal_are_exact_too():
         (x1 + 10**400, {}, r"^10000000\.\.\.0000 \(401 characters\) is not a float"),
     ],
 )
-def test_what_floats_would_round_is_warned_about(expression, options, message):
+def test_integers_that_floats_would_round_give_a_warning(expression, options, message):
     with pytest.warns(InexactWarning, match=message) as caught:
         emit(Program(expression), "python", **options)
     assert len(caught) == 1

@@ -40,13 +40,13 @@ def selected(connection, expression):
 
 
 def overflows(program):
-    """Whether a number on the way can leave float64, after which SQLite, without NaN, goes its own way."""
+    """Whether an intermediate result can overflow float64, after which SQLite differs because it has no NaN."""
     return any(magnitude_bound(node, 10**301) > 10**308 for node in program.expression.walk() if not node.is_boolean)
 
 
 @engines
 @pytest.mark.usefixtures("unchecked")
-def test_columns_of_floats_have_the_bits_of_the_tree(engine):
+def test_float_columns_give_the_same_bits_as_the_tree(engine):
     rows = np.array([float_rows()[name] for name in NAMES]).T
     small = np.abs(rows).max(axis=1) < 1e200
     connection = table(engine, NAMES, rows.tolist())
@@ -58,7 +58,7 @@ def test_columns_of_floats_have_the_bits_of_the_tree(engine):
 
 @engines
 @pytest.mark.usefixtures("unchecked")
-def test_columns_of_integers_are_exact(engine):
+def test_integer_columns_are_exact(engine):
     rows, tried = integer_rows(largest=2**40), 0
     connection = table(engine, NAMES, [[row[name] for name in NAMES] for row in rows], integers=True)
     for program in programs():
@@ -71,7 +71,7 @@ def test_columns_of_integers_are_exact(engine):
 
 
 @engines
-def test_integer_columns_are_not_divided_without_remainder(engine):
+def test_quotients_of_integer_columns_are_not_truncated(engine):
     connection = table(engine, ("a",), [(1,), (7,)], integers=True)
     assert selected(connection, emit(Program(a * 0.5), "sql")) == [0.5, 3.5]
     third = Program(Compare(">", a * 3, Constant(1)))
@@ -82,7 +82,7 @@ NASTY = ('a"; drop table t; --', '"', "'", "a b", "select", "a\nb", "--", "/*", 
 
 
 @engines
-def test_names_stay_data(engine):
+def test_names_never_become_code(engine):
     connection = table(engine, NASTY, [range(len(NASTY)), [-1] * len(NASTY)])
     for index, name in enumerate(NASTY):
         program = Program(
@@ -93,7 +93,7 @@ def test_names_stay_data(engine):
     assert len(selected(connection, "place")) == 2
 
 
-def test_the_table_before_the_columns_turns_a_mistake_into_an_error():
+def test_with_the_name_of_the_table_a_misspelt_column_is_an_error():
     connection = table("sqlite", ("a",), [(1.0,)])
     program = Program(Compare(">", Variable("aa"), Constant(0)))
     with pytest.raises(sqlite3.OperationalError, match="no such column"):
@@ -101,12 +101,12 @@ def test_the_table_before_the_columns_turns_a_mistake_into_an_error():
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"])
-def test_names_that_sql_cannot_have_are_refused(name):
+def test_names_that_sql_cannot_quote_are_errors(name):
     with pytest.raises(ValueError, match="^.* cannot be a name in SQL: it must be valid Unicode without a NUL"):
         emit(Program(Variable(name)), "sql")
 
 
-def test_it_reads_as_a_person_would_write_it():
+def test_the_output_looks_handwritten():
     program = Program(Where(Compare("!=", a, b), Variable("unit price") * 2 + 4, a * 0.1))
     assert emit(program, "sql") == 'CASE WHEN "a" = "b" THEN "a" / 10e0 ELSE 2 * "unit price" + 4 END'
     assert emit(Program(Compare(">", a, Constant(37.5))), "sql", table="my table") == '"my table"."a" > 37.5e0'
@@ -116,12 +116,12 @@ def test_it_reads_as_a_person_would_write_it():
 
 
 HALFWAY = ("0.797097", "73.304589", "0.9520787", "0.913565296539742")
-"""Near the middle of two floats: SQLite 3.40 takes the wrong one of these decimals."""
+"""Near the midpoint of two floats: SQLite 3.40 rounds these decimals to the wrong one."""
 
 
 @engines
 @pytest.mark.parametrize("value", HALFWAY)
-def test_decimals_that_a_database_may_round_twice_are_quotients(engine, value):
+def test_decimals_that_a_database_may_round_twice_are_written_as_quotients(engine, value):
     connection = table(engine, ("a",), [(0.0,)])
     expression = emit(Program(a + Fraction(value)), "sql")
     assert " / " in expression
@@ -129,7 +129,7 @@ def test_decimals_that_a_database_may_round_twice_are_quotients(engine, value):
 
 
 @engines
-def test_decimals_are_the_floats_that_they_are_in_python(engine):
+def test_decimals_are_read_as_the_same_floats_as_in_python(engine):
     source, connection = random.Random(0), table(engine, ("a",), [(0.0,)])
     decimals = [f"{source.randrange(10 ** min(15, places + 2)) / 10**places:.{places}f}" for places in range(1, 16)]
     decimals += [f"{source.randrange(1, 10**6)}e-6" for _ in range(2_000)]
@@ -145,7 +145,7 @@ def _row(connection, expressions):
 
 @engines
 @pytest.mark.parametrize("value", ["1/10", "1/3", f"{2**53 + 1}/7", f"{10**19}/{10**16 + 1}", f"1/{10**22}"])
-def test_constants_are_their_nearest_float(engine, value):
+def test_constants_are_the_nearest_floats(engine, value):
     constant = Fraction(value)
     connection = table(engine, ("a",), [(0.0,)])
     assert selected(connection, emit(Program(a + constant), "sql")) == [float(constant)]
@@ -159,11 +159,11 @@ def test_constants_are_their_nearest_float(engine, value):
         (Where(Compare(">", a, b), Constant(2**53), a) + 1, r"^constants add up to more than 2\^53: "),
     ],
 )
-def test_what_does_not_fit_is_warned_about(expression, message):
+def test_numbers_that_do_not_fit_give_a_warning(expression, message):
     with pytest.warns(InexactWarning, match=message):
         emit(Program(expression), "sql")
 
 
-def test_what_no_float_can_hold_is_refused():
+def test_numbers_beyond_the_largest_float_are_errors():
     with pytest.raises(ValueError, match="^target 'sql' computes in float64"):
         emit(Program(a + 10**400), "sql")

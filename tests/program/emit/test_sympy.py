@@ -1,4 +1,4 @@
-"""SymPy: exact, against the tree on rationals."""
+"""SymPy: compared with the tree on rationals."""
 
 from fractions import Fraction
 
@@ -30,7 +30,7 @@ def test_rationals_are_exact():
         assert emit(program, "sympy").xreplace(numbers[which]) == program(rows[which]), program
 
 
-def test_names_stay_data():
+def test_names_never_become_code():
     nasty = ("__import__('os')", "a b", "x,y", "x:9", "\0", "lambda", "I", "pi", "1")
     program = Program(And(*(Compare(">", Variable(name), Variable("zero")) for name in nasty)), ("zero", *nasty))
     assert {symbol.name for symbol in emit(program, "sympy").free_symbols} == {"zero", *nasty}
