@@ -18,8 +18,8 @@ def test_the_grid_is_table_1():
 @pytest.mark.parametrize("comparison", [">", "<=", "="])
 def test_recipe_exact_is_right_at_every_magnitude(comparison):
     for metrics in run_cell(ComparisonCell("nsr", comparison), EXACT, range(3)):
-        told = ["train", *(f"10^{power}" for power in range(2, 16)), "read", "1000 digits", "epochs"]
-        assert list(metrics) == told
+        names = ["train", *(f"10^{power}" for power in range(2, 16)), "read", "1000 digits", "epochs"]
+        assert list(metrics) == names
         assert all(metrics[name] == 1 for name in metrics if name != "epochs")
 
 
@@ -34,6 +34,6 @@ def test_the_mlp_fits_and_does_not_extrapolate():
 def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(PAPER, epochs=60)
     cell = ComparisonCell("nsr", "!=")
-    whole = run_cell(cell, recipe, range(6))
-    assert run_cell(cell, recipe, [4]) == [whole[4]]
-    assert run_cell(cell, recipe, [5, 2]) == [whole[5], whole[2]]
+    together = run_cell(cell, recipe, range(6))
+    assert run_cell(cell, recipe, [4]) == [together[4]]
+    assert run_cell(cell, recipe, [5, 2]) == [together[5], together[2]]

@@ -7,7 +7,7 @@ import torch
 from nsr.data import Digits, small_digits
 from nsr.data.digits import Pictures
 from nsr.errors import InputError
-from nsr.nn import Reader
+from nsr.nn import DigitReader
 from nsr.paper.experiments import digits
 from nsr.paper.experiments.digits import BINS, EXPERIMENT, SHOWN, DigitsCell, after, read_as, run_cell
 from nsr.paper.records import identity
@@ -42,7 +42,7 @@ def test_profile_paper_is_mnist_and_the_others_need_no_network():
     assert EXPERIMENT.profiles["paper"].seeds == 10
 
 
-def test_a_register_reads_digits_that_it_was_never_told(learned):
+def test_a_register_reads_digits_without_labels(learned):
     assert learned["accuracy"] == learned[after(10)] > 0.95
     assert learned["accuracy"] > learned[after(1)]
     assert learned["digits"] > 0.8
@@ -53,14 +53,14 @@ def test_a_register_reads_digits_that_it_was_never_told(learned):
     assert np.all(np.diff(means) > 0) or np.all(np.diff(means) < 0)
 
 
-def test_accuracies_by_kind_make_up_the_whole(learned):
+def test_accuracies_of_equal_and_unequal_pairs_make_up_the_total(learned):
     labels = small_digits().test.labels
     equal = torch.stack([(part.unsqueeze(1) == part).double().mean() for part in labels.split(50)]).mean().item()
-    whole = equal * learned["equal"] + (1 - equal) * learned["unequal"]
-    assert learned["accuracy"] == pytest.approx(whole)
+    total = equal * learned["equal"] + (1 - equal) * learned["unequal"]
+    assert learned["accuracy"] == pytest.approx(total)
 
 
-def test_a_classifier_is_told_digits_and_answers_pairs():
+def test_a_classifier_learns_digits_and_answers_pairs():
     (metrics,) = run(DigitsCell("classifier", "=", "8x8"), epochs=5)
     assert list(metrics) == [
         "trained on",
@@ -104,7 +104,7 @@ def test_pairs_that_are_not_shown_teach_nothing(pairs, monkeypatch):
 def test_compiled_or_not_a_seed_is_as_accurate(unchecked, monkeypatch):
     cell, plain = DigitsCell("nsr", ">", "8x8"), digits._loss
     (eager,) = run(cell, epochs=3)
-    monkeypatch.setattr(digits, "_loss", lambda *told: torch.compile(plain(*told), backend="aot_eager"))
+    monkeypatch.setattr(digits, "_loss", lambda *arguments: torch.compile(plain(*arguments), backend="aot_eager"))
     (compiled,) = run(cell, epochs=3)
     assert compiled["accuracy"] == pytest.approx(eager["accuracy"], abs=0.01)
 
@@ -134,9 +134,9 @@ def test_only_shown_pairs_have_a_gradient():
 
 def test_a_seed_has_the_same_record_in_any_block_and_is_an_item_of_its_own():
     cell = DigitsCell("nsr", "=", "8x8")
-    whole = run(cell, seeds=[0, 1])
-    assert run(cell, seeds=[1]) == [whole[1]]
-    assert whole[0] != whole[1]
+    together = run(cell, seeds=[0, 1])
+    assert run(cell, seeds=[1]) == [together[1]]
+    assert together[0] != together[1]
     size = EXPERIMENT.profiles["quick"]
     items = plan(EXPERIMENT, size, ["exact"], range(3), keep=lambda other: other == cell)
     assert [item.seeds for item in items] == [(0,), (1,), (2,)]
@@ -148,7 +148,7 @@ def test_a_seed_has_the_same_record_in_any_block_and_is_an_item_of_its_own():
 
 def test_a_network_that_counts_downwards_is_read_as_well():
     data = small_digits()
-    down = Reader(8)
+    down = DigitReader(8)
     down.forward = lambda images: 9 - images[:, 0, 0]
 
     def written(labels: torch.Tensor) -> Pictures:
@@ -160,8 +160,8 @@ def test_a_network_that_counts_downwards_is_read_as_well():
         def standard(self, images: torch.Tensor) -> torch.Tensor:
             return images.float()
 
-    told = Plain("written", 16, written(data.train.labels), written(data.test.labels))
-    metrics = digits._number_line(down, told, torch.arange(1347), torch.Generator().manual_seed(0))
+    plain = Plain("written", 16, written(data.train.labels), written(data.test.labels))
+    metrics = digits._number_line(down, plain, torch.arange(1347), torch.Generator().manual_seed(0))
     assert metrics["digits"] == 1
     assert all(metrics[read_as(digit, min(9.0 - digit, 8.75))] == 1 for digit in range(10))
 

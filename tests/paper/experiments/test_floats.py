@@ -30,5 +30,5 @@ def test_equality_needs_a_lambda_of_one_over_delta():
 def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(PAPER, epochs=40)
     cell = FloatCell(0.1, 10.0)
-    whole = run_cell(cell, recipe, range(4))
-    assert run_cell(cell, recipe, [3, 1]) == [whole[3], whole[1]]
+    together = run_cell(cell, recipe, range(4))
+    assert run_cell(cell, recipe, [3, 1]) == [together[3], together[1]]

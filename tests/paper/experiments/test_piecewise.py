@@ -37,5 +37,5 @@ def test_a_gate_that_cannot_be_read_stays_soft():
 def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=30)
     cell = PiecewiseCell("nsr", "f")
-    whole = run_cell(cell, recipe, range(3))
-    assert run_cell(cell, recipe, [2]) == [whole[2]]
+    together = run_cell(cell, recipe, range(3))
+    assert run_cell(cell, recipe, [2]) == [together[2]]

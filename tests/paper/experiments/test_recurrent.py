@@ -72,6 +72,6 @@ def test_a_count_of_zero_is_right_within_a_tenth(monkeypatch):
 @pytest.mark.usefixtures("small")
 def test_a_seed_has_the_same_record_in_any_block():
     cell = RecurrentCell("nsr", "count")
-    whole = run(cell, "exact", 40, range(3))
-    assert run(cell, "exact", 40, [2]) == [whole[2]]
-    assert 0 < whole[2]["train"] < 1
+    together = run(cell, "exact", 40, range(3))
+    assert run(cell, "exact", 40, [2]) == [together[2]]
+    assert 0 < together[2]["train"] < 1

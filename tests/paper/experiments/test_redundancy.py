@@ -25,5 +25,5 @@ def test_the_three_tasks_are_measured_and_equality_is_learned_with_ten_units():
 
 def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=40)
-    whole = run_cell(RedundancyCell(3), recipe, range(4))
-    assert run_cell(RedundancyCell(3), recipe, [3, 1]) == [whole[3], whole[1]]
+    together = run_cell(RedundancyCell(3), recipe, range(4))
+    assert run_cell(RedundancyCell(3), recipe, [3, 1]) == [together[3], together[1]]

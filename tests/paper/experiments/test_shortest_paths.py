@@ -53,5 +53,5 @@ def test_a_soft_model_has_an_error_for_each_point():
 def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=10)
     cell = PathsCell("nsr", "learned")
-    whole = run_cell(cell, recipe, range(3))
-    assert run_cell(cell, recipe, [2]) == [whole[2]]
+    together = run_cell(cell, recipe, range(3))
+    assert run_cell(cell, recipe, [2]) == [together[2]]

@@ -1,4 +1,4 @@
-"""Section 4.1, Table 1: learn the six comparisons on [-10, 9] and ask them at 10^2 to 10^15."""
+"""Section 4.1, Table 1: learn the six comparisons on [-10, 9] and test them at 10^2 to 10^15."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Section 4.7: a network learns to read digits, told only how pairs of them compare."""
+"""Section 4.7: a network learns to read digits from comparisons of pairs alone."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nsr.minibatches import epochs
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
+from nsr.minibatches import epochs
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
 from nsr.paper.cells import Summary, by_recipe, metrics
 from nsr.paper.figures import Figure, Point, chart_of, colour, lines_with_bands, sized
@@ -26,11 +26,11 @@ from nsr.training import EXACT, LATER, LOSSES, PAPER, one_thread
 SIZE = 50
 """Images in a batch; all their pairs are compared."""
 LABELLED = 100
-"""Training images whose digits are looked at to map the numbers that were read to digits, after training."""
+"""Number of training images whose labels are used, after training, to map the numbers that were read to digits."""
 BIN = 0.25
-"""How wide the bins are in which the numbers that were read are counted, digit by digit."""
+"""Width of the bins of the histograms of the numbers that were read."""
 BINS = tuple(BIN * step for step in range(round(9 / BIN)))
-"""Where each bin begins."""
+"""Lower edges of the bins."""
 EPOCHS = 20
 MODELS = ("classifier", "mlp", "nsr")
 SHOWN: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
@@ -38,12 +38,12 @@ SHOWN: Mapping[str, Callable[[Tensor, Tensor], Tensor]] = {
     "of 0 to 4": lambda first, second: (first <= 4) & (second <= 4),
     "3 apart": lambda first, second: (first - second).abs() <= 3,
 }
-"""Which pairs of digits are shown in training."""
+"""Pairs of digits that training shows."""
 
 
 @dataclass(frozen=True)
 class DigitsCell(Cell):
-    """Which model learns which comparison, from which images, and which of their pairs it is shown."""
+    """Which model learns which comparison, from which images, and which of their pairs training shows."""
 
     model: str
     comparison: str
@@ -70,8 +70,8 @@ def run_cell(cell: DigitsCell, recipe: DigitsRecipe, seeds: Sequence[int], data:
     """Train one seed after the other, and test each on all pairs of each 50 test images after every epoch.
 
     ``equal`` and ``unequal`` are the accuracies on pairs of one digit and of two, ``shown`` and ``not shown`` those on
-    the kinds of pairs that training shows and on the others. ``digits`` is the share of the test images whose digit is
-    right: the classifier's own, or the number that was read, through a monotone map that 100 labelled images fix.
+    the pairs that training shows and on the others. ``digits`` is the share of the test images whose digit is
+    right: that of the classifier, or the number that was read, through a monotone map fitted to 100 labelled images.
     """
     images = _load(cell.images, data)
     with one_thread():
@@ -92,7 +92,7 @@ def _run(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Met
     generator = torch.Generator().manual_seed(seed)
     module = _module(cell, recipe, data.side, generator)
     digits = data.train.labels
-    examples = SHOWN[cell.pairs](digits, digits).nonzero().squeeze(-1)  # images that appear in some pair
+    examples = SHOWN[cell.pairs](digits, digits).nonzero().squeeze(-1)  # images that appear in a pair
     metrics = {"trained on": float(len(examples))}
     rates: dict[nn.Module, float] = {module.reader: recipe.learning_rate}
     if isinstance(module, DigitComparison):
@@ -152,11 +152,11 @@ def _tested(cell: DigitsCell, module: DigitClassifier | DigitComparison, data: D
         else:
             answer = module.logit(data.standard(images)) > 0
         right = answer == compare(*pair)
-        kinds = {"accuracy": SHOWN["all"](*pair), "equal": pair[0] == pair[1], "unequal": pair[0] != pair[1]}
+        groups = {"accuracy": SHOWN["all"](*pair), "equal": pair[0] == pair[1], "unequal": pair[0] != pair[1]}
         if cell.pairs != "all":
             shown = SHOWN[cell.pairs](*pair)
-            kinds |= {"shown": shown, "not shown": ~shown}
-        for name, chosen in kinds.items():
+            groups |= {"shown": shown, "not shown": ~shown}
+        for name, chosen in groups.items():
             pairs[name].append(right[chosen])
     shares = {name: torch.cat(parts) for name, parts in pairs.items()} | (
         {"digits": torch.cat(classified)} if classified else {}
@@ -166,10 +166,10 @@ def _tested(cell: DigitsCell, module: DigitClassifier | DigitComparison, data: D
 
 @torch.no_grad()
 def _number_line(reader: DigitReader, data: Digits, examples: Tensor, generator: torch.Generator) -> dict[str, float]:
-    """What the reader makes of the test images of each digit, and how many digits are right once labels are shown.
+    """Histogram of the numbers read in the test images of each digit, and the share of digits that are right.
 
     The map from numbers to digits is the monotone one of least squares (isotonic regression), rising or falling as the
-    labelled images do: a network told only how digits compare may count downwards.
+    labelled images do: a network that learns from comparisons alone may count downwards.
     """
     labelled = examples[torch.randperm(len(examples), generator=generator)[:LABELLED]]
     read, digits = reader(data.standard(data.train.images[labelled])).numpy(), data.train.labels[labelled].numpy()
@@ -216,14 +216,14 @@ DESCRIPTION = (
     "Accuracies are over all pairs of each 50 test images; beside them is what the same network reaches on the same "
     "pairs when it is trained on the digits themselves. A pair may be an image and itself. For = one pair in nine is "
     "equal, and a model that always answers unequal is right on 0.886 of the pairs of MNIST: so equal and unequal "
-    "pairs are also shown separately, and balanced is their mean. Profile paper learns from the 60,000 images of "
+    "pairs are also shown separately, and 'balanced' is their mean. Profile paper learns from the 60,000 images of "
     "MNIST, the others from the 1,347 images of 8x8 pixels that come with scikit-learn. Beyond the paper: the digit "
     "is recovered from the number read, through a monotone map (isotonic regression, rounded) that 100 labelled "
     "training images determine after training; the number lines show histograms of the numbers that the first seed "
     "read in the test images of each digit; and models trained only on pairs of the digits 0 to 4, or only on pairs "
     "up to 3 apart, are tested on all pairs (a network that never saw a 5 cannot recover more than half of the "
-    "digits). A network may count downwards, and for = in any order. The paper prints curves and no numbers, so none "
-    "stand beside ours."
+    "digits). A network may count downwards, and for = in any order. The paper prints curves and no numbers to "
+    "compare ours with."
 )
 ROWS: Mapping[str, tuple[str, Sequence[str]]] = {
     ">": (">", ["accuracy"]),
@@ -251,9 +251,9 @@ NUMBER_LINES = (("nsr", ">"), ("mlp", ">"), ("nsr", "="))
 
 def tables(summaries: Sequence[Summary[DigitsCell]]) -> list[Table]:
     """The ends of the curves as numbers, then the models trained on a subset of the pairs."""
-    found = [_table(shown) for shown in by_recipe(_on_all_pairs(summaries)).values()]
+    complete = [_table(shown) for shown in by_recipe(_on_all_pairs(summaries)).values()]
     subsets = [summary for summary in summaries if summary.cell.pairs != "all"]
-    return [*found, _subset_table(subsets)] if subsets else found
+    return [*complete, _subset_table(subsets)] if subsets else complete
 
 
 def _on_all_pairs(summaries: Sequence[Summary[DigitsCell]]) -> list[Summary[DigitsCell]]:

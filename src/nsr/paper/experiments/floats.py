@@ -40,7 +40,7 @@ def run_cell(cell: FloatCell, recipe: Recipe, seeds: Sequence[int], _data: Path 
     """
     pairs = [all_pairs(comparison) for comparison in COMPARISONS]
     targets = torch.stack([rows.y for rows in pairs]).repeat_interleave(len(seeds), 0)
-    rows = fold(pairs[0].with_targets(targets)).times(cell.delta)  # folded while the numbers are whole
+    rows = fold(pairs[0].with_targets(targets)).times(cell.delta)  # folded while the numbers are integers
     scale = 1 / rows.smallest_gap() if isinstance(cell.scale, str) else cell.scale
 
     def build(seed: int) -> NSR:
@@ -73,7 +73,7 @@ DESCRIPTION = (
     "As in the comparisons above, with every number multiplied by delta, so that unequal numbers are at least delta "
     "apart, and with the bits sharpened by lambda. Each square is the mean accuracy over all magnitudes from 10^2 to "
     "10^13. The paper says that = and != are learned where lambda is at least 1/delta, and the other four also three "
-    "orders of magnitude below; it prints no numbers, so none stand beside ours."
+    "orders of magnitude below; it prints no numbers to compare ours with."
 )
 NAMES = {">": "greater", "=": "equal", "<": "less", ">=": "greater-equal", "<=": "less-equal", "!=": "unequal"}
 """Names of the maps in files, > and = first as in the paper's text, then those of the appendix."""
@@ -81,14 +81,11 @@ NAMES = {">": "greater", "=": "equal", "<": "less", ">=": "greater-equal", "<=":
 
 def tables(summaries: Sequence[Summary[FloatCell]]) -> list[Table]:
     """The maps of > and =, lambda against delta, and the results with lambda from the data for all six comparisons."""
-    found = []
-    for shown in by_recipe(summaries).values():
-        given, automatic = _given(shown), _automatic(shown)
-        if given:
-            found += [_map_table(comparison, given) for comparison in (">", "=")]
-        if automatic:
-            found.append(_automatic_table(automatic))
-    return found
+    maps = [
+        _map_table(comparison, given) for given in by_recipe(_given(summaries)).values() for comparison in (">", "=")
+    ]
+    automatic = _automatic(summaries)
+    return [*maps, _automatic_table(automatic)] if automatic else maps
 
 
 def _given(summaries: Sequence[Summary[FloatCell]]) -> list[Summary[FloatCell]]:

@@ -25,12 +25,12 @@ from nsr.training import EXACT, PAPER, fit
 MODULES: Mapping[str, Callable[[NSR | MLP], Recurrent]] = {"minimum": RecurrentMinimum, "count": RecurrentCount}
 LENGTHS = range(5, 55, 5)
 POWERS = range(1, 14)
-"""Of 3."""
+"""Powers of 3."""
 TOLERANCE = 0.001
-"""How far an answer may be from its target and still be right, in parts of it: the paper's 0.1 percent."""
+"""Largest distance of a right answer from its target, relative to the target: the paper's 0.1 percent."""
 ABSOLUTE = 0.1
 """The same for a target of 0, and in the second maps for every target: numbers 10 apart near 10^6 are all within 0.1
-percent of one another, so there the first maps ask nothing of a minimum."""
+percent of one another, so there any number of a list passes for the minimum in the first maps."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +113,16 @@ def _truth(task: str, items: list[int]) -> int:
 
 DESCRIPTION = (
     "A gate in a loop decides, at each number of a list, whether to keep the least number so far, or whether to add 1 "
-    "to the count of numbers that equal the first. Each seed learns from 500 lists of its own, of 5 integers from -10 "
-    "to 9 each, and is tested on 50 lists of every length and magnitude, whose numbers are at most 5 from a random "
-    "one. An answer within 0.1 percent of the target is right, and within 0.1 where the target is 0. Beyond 3^8 all "
-    "numbers of a list are within 0.1 percent of one another, so that any of them passes for the minimum: the maps "
-    "within 0.1 ask for that distance everywhere, and the row within 0.1 is the mean over all of their squares; "
-    "perfect seeds are right by both. Under recipe exact, the loop read from a model is tested instead of the model, "
-    "where it can be read; the row read counts the seeds whose loop is right on any list, and the two rows below it "
-    "those whose loop was right on a list of 100,000 numbers and on lists of numbers of 100 digits. The paper prints "
-    "maps without numbers. It says that the MLP finds no minimum from 3^4 on and cannot count, and that the NSR finds "
-    "every minimum, while its counting falls to around 86 percent with the length of the list."
+    "to the count of numbers that equal the first. Each seed learns from 500 lists of its own, each of 5 integers "
+    "from -10 to 9, and is tested on 50 lists of every length and magnitude, whose numbers are at most 5 from a "
+    "random one. An answer within 0.1 percent of the target is right, and within 0.1 where the target is 0. Beyond "
+    "3^8 all numbers of a list are within 0.1 percent of one another, so that any of them passes for the minimum: the "
+    "maps 'within 0.1' ask for that distance everywhere, and the row 'within 0.1' is the mean over all of their "
+    "squares; perfect seeds are right by both. Under recipe exact, the loop read from a model is tested instead of "
+    "the model, where it can be read; the row 'read' counts the seeds whose loop is right on any list, and the two "
+    "rows below it those whose loop was right on a list of 100,000 numbers and on lists of numbers of 100 digits. The "
+    "paper prints maps without numbers. It says that the MLP finds no minimum from 3^4 on and cannot count, and that "
+    "the NSR finds every minimum, while its counting falls to around 86 percent with the length of the list."
 )
 ROWS: Mapping[str, Sequence[str]] = {
     "train": ["train"],
@@ -137,20 +137,19 @@ MAPS = (("minimum", False), ("minimum", True), ("count", False))
 
 def tables(summaries: Sequence[Summary[RecurrentCell]]) -> list[Table]:
     """The maps as numbers: a row for each length, a column for each gate and loop."""
+    return [_table(shown) for shown in by_recipe(summaries).values()]
+
+
+def _table(summaries: Sequence[Summary[RecurrentCell]]) -> Table:
     cells = {f"{cell.model.upper()} {cell.loop}": cell for cell in EXPERIMENT.cells}
-    found = []
-    for shown in by_recipe(summaries).values():
-        columns = Columns.of(cells, shown)
-        found.append(
-            Table(
-                title=f"Recurrent maps: {run_of(shown)}, mean over all magnitudes",
-                corner="length",
-                columns=columns.names,
-                rows=tuple(columns.means(label, names) for label, names in ROWS.items()),
-                foot=columns.counts(*FLAGS),
-            )
-        )
-    return found
+    columns = Columns.of(cells, summaries)
+    return Table(
+        title=f"Recurrent maps: {run_of(summaries)}, mean over all magnitudes",
+        corner="length",
+        columns=columns.names,
+        rows=tuple(columns.means(label, names) for label, names in ROWS.items()),
+        foot=columns.counts(*FLAGS),
+    )
 
 
 def figures(summaries: Sequence[Summary[RecurrentCell]]) -> Iterator[Figure]:

@@ -22,12 +22,12 @@ from nsr.training import EXACT, PAPER, fit, fold
 COMPARED = ("=", "!=")
 TASKS = (*COMPARED, "f")
 POWERS = range(2, 14)
-"""Of 10 for the comparisons, of 3 for f, as in the experiments before."""
+"""Powers of 10 for the comparisons and of 3 for f, as in Sections 4.1 and 4.3."""
 
 
 @dataclass(frozen=True)
 class RedundancyCell(Cell):
-    """How many units a register sums."""
+    """Number of units that a register sums."""
 
     redundancy: int
 
@@ -41,7 +41,7 @@ def run_cell(
 
 
 def _comparisons(redundancy: int, recipe: Recipe, seeds: Sequence[int]) -> dict[str, Tensor]:
-    """= and != as in Section 4.1, as one ensemble: members differ in seed and comparison, and never meet."""
+    """= and != as in Section 4.1, as one ensemble: members differ in seed and comparison."""
     pairs = [all_pairs(comparison) for comparison in COMPARED]
     targets = torch.stack([rows.y for rows in pairs]).repeat_interleave(len(seeds), 0)
 
@@ -82,7 +82,7 @@ def _function(redundancy: int, recipe: ExperimentRecipe, seeds: Sequence[int]) -
 DESCRIPTION = (
     "The accuracy of =, != and f with 1 to 15 redundant units, averaged over all magnitudes of the tests above: 10^2 "
     "to 10^13 for the comparisons, 3^2 to 3^13 for f. The paper says that = and != gain up to about 9 units and that "
-    "f hardly changes; it prints no numbers, so none stand beside ours."
+    "f hardly changes; it prints no numbers to compare ours with."
 )
 
 
@@ -105,7 +105,7 @@ def tables(summaries: Sequence[Summary[RedundancyCell]]) -> list[Table]:
 def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
     """Mean accuracy against the number of units, with the 95 % interval of the mean shaded."""
     for recipe, shown in by_recipe(summaries).items():
-        title = f"Recipe {recipe}, {shown[0].seeds} seeds: mean over all magnitudes, 95 % interval of the mean shaded"
+        title = f"{run_of(shown).capitalize()}: mean over all magnitudes, 95 % interval of the mean shaded"
         yield f"redundancy-{recipe}", title, _curves(shown)
 
 

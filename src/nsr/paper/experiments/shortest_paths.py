@@ -1,4 +1,4 @@
-"""Section 4.6: a register learns how nodes fold their messages on graphs of 10 nodes, and is asked on larger ones."""
+"""Section 4.6: a register learns how nodes of small graphs combine their messages, and is tested on larger graphs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,18 +20,18 @@ from nsr.program import Paths
 from nsr.training import EXACT, LATER, PAPER, fit
 
 GRAPHS, NODES, LARGEST = 25, 10, 10
-"""In training: how many graphs, the nodes of each and the largest weight."""
+"""In training: number of graphs, nodes of each, and largest weight."""
 SITUATIONS = 1_000
-"""Rows to which each seed's are filled up: some 700 of the 2,500 of a node in a round are distinct."""
+"""Number of rows to which those of each seed are padded: about 700 of its 2,500 (a node in a round) are distinct."""
 TESTED = 10
-"""Graphs of each kind in the tests."""
+"""Number of test graphs for each point."""
 AXES: Mapping[str, Sequence[int]] = {"nodes": range(2, 6), "weights": range(2, 14), "nodes and weights": range(2, 6)}
 """What grows in the tests, and to which powers of 3: the number of nodes, the largest weight; else as in training."""
 
 
 @dataclass(frozen=True)
 class PathsCell(Cell):
-    """Which gate folds the messages, and whether the message is given, as in the paper, or learned too."""
+    """Which gate combines the messages, and whether the message is given, as in the paper, or learned too."""
 
     model: str
     message: str = "given"
@@ -48,12 +48,12 @@ class PathsRecipe(ExperimentRecipe):
 def run_cell(cell: PathsCell, recipe: PathsRecipe, seeds: Sequence[int], _data: Path | None = None) -> list[Metrics]:
     """Train one ensemble, each member on graphs of its own; test every member on graphs of every size.
 
-    An ``error`` is the mean absolute error over nodes, in parts of the largest possible weight. ``exact`` is the share
+    An ``error`` is the mean absolute error over nodes, divided by the largest possible weight. ``exact`` is the share
     of the graphs on which every distance is right.
     """
     ensemble = Ensemble(lambda generator: NodeUpdate(_paths(cell, generator)), seeds)
     rows = [_training_rows(seed, equal_weights=recipe.equal_weights) for seed in seeds]
-    history = fit(ensemble, Rows.each([own.filled(SITUATIONS) for own in rows]), recipe)
+    history = fit(ensemble, Rows.each([one.filled(SITUATIONS) for one in rows]), recipe)
     ensemble = ensemble.to(torch.float64)
     found: list[Metrics] = []
     for seed, read, epochs in zip(seeds, read_each(ensemble, rows), history.stopped, strict=True):
@@ -102,12 +102,12 @@ def _sizes(generator: np.random.Generator, power: int) -> list[int]:
 
 
 def _soft(module: ShortestPaths, graphs: Sequence[Graph], largest: Sequence[int]) -> list[np.ndarray]:
-    """What the model says of several graphs, all at once: each has as many rounds as it has nodes."""
-    whole, nodes = union(graphs), np.array([graph.nodes for graph in graphs])
+    """The distances that the model gives for several graphs at once: each runs as many rounds as it has nodes."""
+    joined, nodes = union(graphs), np.array([graph.nodes for graph in graphs])
     sources = np.cumsum(nodes) - nodes
     start = np.repeat(nodes * np.array(largest, dtype=float), nodes)
     start[sources] = 0
-    given = (torch.as_tensor(part) for part in (whole.edges, whole.weights, start))
+    given = (torch.as_tensor(part) for part in (joined.edges, joined.weights, start))
     with torch.no_grad():
         answers = module(*given, rounds=torch.as_tensor(np.repeat(nodes, nodes)))
     return np.split(answers.numpy(), sources[1:])
@@ -121,8 +121,8 @@ DESCRIPTION = (
     "weights, or both. An error is the mean absolute error over the nodes, divided by the largest possible weight; "
     "exact graphs have every distance right. Under recipe exact, the program read from a model is tested instead of "
     "the model, where it can be read, and in a third column the message is learned too, as a sum of the distance and "
-    "the weight with unknown factors and an unknown constant. The paper prints a figure and no numbers, so none stand "
-    "beside ours."
+    "the weight with unknown factors and an unknown constant. The paper prints a figure and no numbers to compare "
+    "ours with."
 )
 ROWS: Mapping[str, str] = {f"3^{power} {axis}": error(axis, power) for axis, powers in AXES.items() for power in powers}
 """Rows of the tables, and the error that each shows."""
@@ -130,23 +130,20 @@ ROWS: Mapping[str, str] = {f"3^{power} {axis}": error(axis, power) for axis, pow
 
 def tables(summaries: Sequence[Summary[PathsCell]]) -> list[Table]:
     """The curves as numbers: a row for each point, a column for each model."""
-    found = []
-    for recipe, shown in by_recipe(summaries).items():
-        cells = EXPERIMENT.cells_of(recipe, EXPERIMENT.profiles[shown[0].profile])
-        columns = Columns.of({_name(cell): cell for cell in cells}, shown)
-        found.append(
-            Table(
-                title=f"Shortest path errors: {run_of(shown)}, mean over nodes / largest weight",
-                corner="size about",
-                columns=columns.names,
-                rows=(
-                    *(columns.errors(label, metric) for label, metric in ROWS.items()),
-                    columns.means("exact graphs", ["exact"]),
-                ),
-                foot=columns.counts("read"),
-            )
-        )
-    return found
+    return [_table(shown) for shown in by_recipe(summaries).values()]
+
+
+def _table(summaries: Sequence[Summary[PathsCell]]) -> Table:
+    cells = EXPERIMENT.cells_of(summaries[0].recipe, EXPERIMENT.profiles[summaries[0].profile])
+    columns = Columns.of({_name(cell): cell for cell in cells}, summaries)
+    errors = [columns.errors(label, metric) for label, metric in ROWS.items()]
+    return Table(
+        title=f"Shortest path errors: {run_of(summaries)}, mean over nodes / largest weight",
+        corner="size about",
+        columns=columns.names,
+        rows=(*errors, columns.means("exact graphs", ["exact"])),
+        foot=columns.counts("read"),
+    )
 
 
 def _name(cell: PathsCell) -> str:
@@ -183,7 +180,7 @@ def _curves(summaries: Sequence[Summary[PathsCell]], axis: str) -> Any:
     numbers = [alt.Tooltip(f"{name}:Q", format=".3g") for name in ("error", "least", "largest")]
     return lines_with_bands(
         points,
-        x=alt.X("power:Q", title=f"{axis} of about 3^n", axis=alt.Axis(tickMinStep=1)),
+        x=alt.X("power:Q", title=f"{axis}: about 3^n", axis=alt.Axis(tickMinStep=1)),
         y="error",
         band=("least", "largest"),
         colours=colour("model", [_name(summary.cell) for summary in summaries]),
