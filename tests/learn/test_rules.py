@@ -6,38 +6,42 @@ import numpy as np
 import pytest
 import torch
 
-from nsr.learn.doubts import (
+from nsr.learn.candidates import candidate_sums, comparable
+from nsr.learn.diagnostics import (
     BY_CHANCE,
     Margin,
-    _parting,
+    _separating_line,
     chance_of_nearness,
-    left_over,
     margins,
-    smoother,
-    unseen,
+    nats_unexplained,
+    not_covered,
+    smooth_border,
 )
-from nsr.learn.rules import nats_to_tell, read, said
-from nsr.learn.screen import Labelled, Screen, comparable
-from nsr.reading.columns import Numbers, Probe
+from nsr.learn.rules import description_length, read_rule
+from nsr.reading.atoms import Atom
+from nsr.reading.columns import Columns
+from nsr.reading.rows import LabelledRows
+from nsr.reading.rules import answers
+from nsr.reading.screen import Screen
 
 NAMES = ("a", "b", "c", "d")
 
 
-def labelled(x, classes, kinds: int = 2) -> Labelled:
+def labelled(x, classes, n_classes: int = 2) -> LabelledRows:
     x = np.asarray(x, dtype=np.float64)
-    rows = Numbers(torch.from_numpy(x), NAMES[: x.shape[1]])
+    rows = Columns(torch.from_numpy(x), NAMES[: x.shape[1]])
     classes = np.asarray(classes).astype(np.int64)
-    return Labelled(rows, classes, np.ones(len(x)), kinds)
+    return LabelledRows(rows, classes, np.ones(len(x)), n_classes)
 
 
 def numbers(rows: int = 300, columns: int = 4, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).integers(-20, 21, (rows, columns)).astype(np.float64)
 
 
-def rule_of(rows: Labelled):
-    screen = Screen(rows)
+def rule_of(rows: LabelledRows):
+    screen = Screen(rows, candidate_sums(rows))
     start = np.zeros(len(rows), dtype=np.int64)
-    return screen, read(screen, [split.probe for split in screen.splits(start)])
+    return screen, read_rule(screen, [split.atom for split in screen.splits(start)])
 
 
 @pytest.mark.parametrize(
@@ -60,10 +64,10 @@ def test_rules_are_read_back_also_where_some_labels_are_wrong(text, holds, wrong
     y ^= np.random.default_rng(1).random(len(y)) < wrong
     screen, rule = rule_of(labelled(x, y))
     truth = holds(*x.T)
-    assert np.array_equal(said(rule.expression, screen.rows), truth), f"{rule.expression} is not {text}"
+    assert np.array_equal(answers(rule.expression, screen.rows), truth), f"{rule.expression} is not {text}"
     if not wrong:
         assert rule.wrong == 0
-    assert left_over(screen, rule) < 5
+    assert nats_unexplained(screen, rule) < 5
 
 
 def test_three_classes_of_one_difference_are_one_rule():
@@ -71,8 +75,8 @@ def test_three_classes_of_one_difference_are_one_rule():
     screen, rule = rule_of(labelled(x, np.sign(x[:, 0] - x[:, 1]) + 1, 3))
     assert str(rule.expression) == "where(a < b, 0, where(a == b, 1, 2))"
     assert rule.wrong == 0
-    assert unseen(screen.rows.numbers, rule) == ()
-    assert margins(screen.rows.numbers, rule) == {"a and b": Margin(1.0, True, 1.0)}
+    assert not_covered(screen.rows.columns, rule) == ()
+    assert margins(screen.rows.columns, rule) == {"a and b": Margin(1.0, True, 1.0)}
 
 
 def test_labels_that_follow_nothing_have_no_rule():
@@ -81,7 +85,7 @@ def test_labels_that_follow_nothing_have_no_rule():
         rows = labelled(rng.normal(size=(200, 4)), rng.random(200) < 0.5)
         _, rule = rule_of(rows)
         assert rule.comparisons == 0
-        nothing = nats_to_tell(rows.classes, np.zeros_like(rows.classes), rows.weight, 2)
+        nothing = description_length(rows.classes, np.zeros_like(rows.classes), rows.weight, 2)
         assert rule.nats == pytest.approx(nothing)
 
 
@@ -90,7 +94,7 @@ def test_what_only_comes_near_a_rule_leaves_something_over():
     x = rng.uniform(1, 10, (800, 2))
     screen, rule = rule_of(labelled(x, x[:, 0] * x[:, 1] > 25))
     assert 0 < rule.wrong < 0.1 * len(x)
-    assert left_over(screen, rule) > 5
+    assert nats_unexplained(screen, rule) > 5
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -117,7 +121,7 @@ def test_rows_that_contradict_by_chance_lie_anywhere_and_those_of_a_product_alon
 def test_a_staircase_along_a_smooth_border_is_told_from_a_rule(border, about, seed):
     x = np.random.default_rng(seed).integers(0, 60, (500, 2)).astype(np.float64)
     screen, rule = rule_of(labelled(x, border(*x.T)))
-    assert re.fullmatch(about, smoother(screen.rows, rule))
+    assert re.fullmatch(about, smooth_border(screen.rows, rule))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +136,7 @@ def test_a_staircase_along_a_smooth_border_is_told_from_a_rule(border, about, se
 def test_rules_of_several_constants_are_no_staircase(holds):
     x = np.random.default_rng(0).integers(0, 60, (300, 2)).astype(np.float64)
     screen, rule = rule_of(labelled(x, holds(*x.T)))
-    assert smoother(screen.rows, rule) is None
+    assert smooth_border(screen.rows, rule) is None
 
 
 def test_a_wrong_label_that_a_slant_would_explain_is_no_slant():
@@ -141,16 +145,16 @@ def test_a_wrong_label_that_a_slant_would_explain_is_no_slant():
     x = x[np.abs(x[:, 0] - x[:, 1]) > 0.09]
     y = x[:, 0] > x[:, 1]
     y[0] = False
-    assert _parting(x, ["a", "b"], y).startswith("b < 0.9")
+    assert _separating_line(x, ["a", "b"], y).startswith("b < 0.9")
     rows = labelled(x, y)
-    rule = read(Screen(rows), [Probe(0, 1, Fraction(0))])
+    rule = read_rule(Screen(rows, candidate_sums(rows)), [Atom.difference("a", "b")])
     assert str(rule.expression) == "a > b"
     assert rule.wrong == 1
-    assert smoother(rows, rule) is None
+    assert smooth_border(rows, rule) is None
 
 
 def test_margins_say_both_sides():
-    assert str(Margin(1.0, True, 0.25)) == "1 below, at it, 0.25 above"
+    assert str(Margin(1.0, True, 0.25)) == "1 below, on it, 0.25 above"
     assert str(Margin(math.inf, False, 0.25)) == "0.25 above"
 
 
@@ -158,21 +162,21 @@ def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
     x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
     x = x[x[:, 0] != 37.5]
     _, rule = rule_of(labelled(x, x[:, 0] > 37.5))
-    assert rule.probes[0].at == Fraction(75, 2)
+    assert rule.atoms[0].constant == Fraction(75, 2)
 
 
 def test_cases_that_no_row_shows_are_named():
     x = numbers()
     x = x[x[:, 0] != x[:, 1]]
     screen, rule = rule_of(labelled(x, x[:, 0] > x[:, 1]))
-    assert unseen(screen.rows.numbers, rule) == ("a == b",)
+    assert not_covered(screen.rows.columns, rule) == ("a == b",)
 
 
 def test_columns_of_other_sizes_are_not_compared():
     x = numbers(columns=3) * np.array([1.0, 1e-3, 1e6])
-    pairs = list(comparable(labelled(x, x[:, 0] > 0).numbers))
-    assert pairs == [(0, 3), (1, 3), (2, 3)]
-    assert (0, 1) in list(comparable(labelled(numbers(columns=2), np.zeros(300)).numbers))
+    pairs = list(comparable(labelled(x, x[:, 0] > 0).columns))
+    assert pairs == [(("a", 1),), (("b", 1),), (("c", 1),)]
+    assert (("a", 1), ("b", -1)) in list(comparable(labelled(numbers(columns=2), np.zeros(300)).columns))
 
 
 @pytest.mark.parametrize("other", ["narrow", "mostly zero"])
@@ -190,45 +194,45 @@ def test_columns_that_overlap_are_compared_whatever_their_spread(other):
 
 def test_decimals_are_exact_also_beside_columns_of_floats():
     rng = np.random.default_rng(0)
-    rows = Numbers(torch.tensor([[2.9, 2.6, 1 / 3], [0.1, 7.25, math.pi]], dtype=torch.float64), NAMES[:3])
-    assert rows.unit(0, 1) == Fraction(1, 100)
-    assert rows.signs(Probe(0, 1, Fraction("0.3"))).tolist() == [0, -1]
-    assert rows.unit(0, 2) is None
+    rows = Columns(torch.tensor([[2.9, 2.6, 1 / 3], [0.1, 7.25, math.pi]], dtype=torch.float64), NAMES[:3])
+    assert rows.unit((("a", 1), ("b", -1))) == Fraction(1, 100)
+    assert rows.signs(Atom.difference("a", "b", Fraction("0.3"))).tolist() == [0, -1]
+    assert rows.unit((("a", 1), ("c", -1))) is None
     cents = rng.integers(100, 900, (600, 2))
     cents[:60, 1] = cents[:60, 0] - 30
     x = np.column_stack([cents / 100, rng.normal(size=600)])
     _, rule = rule_of(labelled(x, cents[:, 0] > cents[:, 1] + 30))
     assert rule.wrong == 0  # although floats round b + 0.3
-    assert len(rule.probes) == 1
-    assert Fraction("0.3") < rule.probes[0].at < Fraction("0.31")
+    assert len(rule.atoms) == 1
+    assert Fraction("0.3") < rule.atoms[0].constant < Fraction("0.31")
 
 
 def test_differences_that_int64_cannot_hold_do_not_wrap():
-    rows = Numbers(torch.tensor([[2**62, -(2**62)], [1, 2], [-(2**62), 2**62]]), NAMES[:2])
-    assert rows.signs(Probe(0, 1, Fraction(0))).tolist() == [1, -1, -1]
+    rows = Columns(torch.tensor([[2**62, -(2**62)], [1, 2], [-(2**62), 2**62]]), NAMES[:2])
+    assert rows.signs(Atom.difference("a", "b")).tolist() == [1, -1, -1]
 
 
 def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
     rows = labelled([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
     assert rows.uncertainty(np.zeros(4, dtype=np.int64)) == pytest.approx(4 * math.log(2))
-    split = Screen(rows).splits(np.zeros(4, dtype=np.int64))[0]
+    split = Screen(rows, candidate_sums(rows)).splits(np.zeros(4, dtype=np.int64))[0]
     assert split.left == pytest.approx(2 * math.log(2))  # one row apart from the others, or one at an end
-    groups = rows.numbers.signs(split.probe).astype(np.int64) + 1
+    groups = rows.columns.signs(split.atom).astype(np.int64) + 1
     assert rows.uncertainty(groups) == pytest.approx(split.left)
 
 
 def test_equal_rows_are_one_with_the_sum_of_their_weights():
-    rows = Labelled(
-        Numbers(torch.tensor([[2.0], [1.0], [2.0], [5.0]]), ("a",)), np.array([1, 0, 1, 1]), np.array([1.0, 2, 3, 0]), 2
+    rows = LabelledRows(
+        Columns(torch.tensor([[2.0], [1.0], [2.0], [5.0]]), ("a",)), np.array([1, 0, 1, 1]), np.array([1.0, 2, 3, 0]), 2
     )
     some = rows.distinct()
-    assert some.numbers.x.tolist() == [[1.0], [2.0]]
+    assert some.columns.x.tolist() == [[1.0], [2.0]]
     assert some.weight.tolist() == pytest.approx([2 / 3, 4 / 3])  # together as many as there are distinct rows
     assert some.classes.tolist() == [0, 1]
 
 
 def test_probes_between_whole_numbers_have_rows_on_either_side_only():
-    rows = Numbers(torch.tensor([[1], [2], [3]]), ("a",))
-    assert rows.signs(Probe(0, 1, Fraction(5, 2))).tolist() == [-1, -1, 1]
-    assert rows.signs(Probe(0, 1, Fraction(2))).tolist() == [-1, 0, 1]
-    assert rows.away(Probe(0, 1, Fraction(5, 2))).tolist() == [-1.5, -0.5, 0.5]
+    rows = Columns(torch.tensor([[1], [2], [3]]), ("a",))
+    assert rows.signs(Atom.difference("a", constant=Fraction(5, 2))).tolist() == [-1, -1, 1]
+    assert rows.signs(Atom.difference("a", constant=Fraction(2))).tolist() == [-1, 0, 1]
+    assert rows.distances(Atom.difference("a", constant=Fraction(5, 2))).tolist() == [-1.5, -0.5, 0.5]

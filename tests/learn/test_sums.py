@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from nsr.learn.sums import Sum, Targets, nearest_sum, sums
-from nsr.reading.columns import Numbers
+from nsr.learn.sums import Sum, Targets, find_sums, nearest_sum
+from nsr.reading.columns import Columns
 
 NAMES = ("a", "b", "c", "d")
 
 
 def targets(function, rows: int = 300, scale: float = 1.0) -> Targets:
     x = np.random.default_rng(0).uniform(-10, 10, (rows, 4)).round(2) * scale
-    return Targets(Numbers(torch.from_numpy(x), NAMES), function(*x.T), np.ones(rows))
+    return Targets(Columns(torch.from_numpy(x), NAMES), function(*x.T), np.ones(rows))
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_pieces_of_a_function_are_found(function, texts, scale):
     if scale != 1 and texts & {"7.5", "5"}:
         pytest.skip("constants do not scale")
     data = targets(function, scale=scale)
-    found = sums(data, np.random.default_rng(0))
+    found = find_sums(data, np.random.default_rng(0))
     assert {str(each.expression(NAMES).simplified()) for each in found} == texts
     if found:
         assert np.any([each.holds(data) for each in found], axis=0).all()
@@ -46,6 +46,6 @@ def test_the_constant_is_the_one_that_most_rows_leave():
 
 def test_weights_count_as_rows():
     data = Targets(
-        Numbers(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0])
+        Columns(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0])
     )
     assert data.distinct().weight.tolist() == [1.0]

@@ -72,12 +72,12 @@ def test_what_was_dropped_and_what_was_never_seen():
     register = written(3, (0, ">", 1, 0.0), redundancy=6)
     evidence = harden(register, names="abc").evidence
     assert evidence.with_model == 1
-    assert evidence.with_data is None
+    assert evidence.agreement is None
     assert "a with b" not in evidence.dropped
     untied = torch.tensor([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [5.0, 9.0, 1.0], [9.0, 5.0, 1.0]])
     program = harden(register, names="abc", data=untied)
     assert program == Compare(">", A, B)  # of the tie the weights say no
-    assert program.evidence.unseen == ("a == b",)
+    assert program.evidence.not_covered == ("a == b",)
     assert harden(written(3, (0, ">=", 1, 0.0)), names="abc", data=untied) == Compare(">=", A, B)
 
 
@@ -110,7 +110,7 @@ def test_every_seed_of_recipe_exact_reads_as_its_comparison_and_is_right_at_a_th
     for seed in ensemble.seeds:
         program = harden(ensemble.member(seed), names="ab", data=rows)
         assert program == Compare(symbol, A, B)
-        assert (program.evidence.with_model, program.evidence.with_data, program.evidence.rows) == (1, 1, 400)
+        assert (program.evidence.with_model, program.evidence.agreement, program.evidence.rows) == (1, 1, 400)
         for m in (n - 1, n, n + 1):
             assert program([n, m]) is COMPARISONS[symbol](n, m)
             assert program({"a": -n, "b": -m}) is COMPARISONS[symbol](-n, -m)
@@ -178,13 +178,13 @@ def test_contradicting_rows_are_refused_and_shown_and_wrong_labels_are_allowed_f
     assert refusal.value.rows == (3, 50)
     assert refusal.value.program == Compare(">", A, B)
     assert str(refusal.value).splitlines() == [
-        "no exact reading: a > b is the nearest, and 2 of 400 rows contradict it",
-        "  row 3: a = -10, b = -7; the data say True",
-        "  row 50: a = -8, b = 0; the data say True",
+        "no exact reading: 2 of 400 rows contradict a > b, the nearest program",
+        "  row 3: a = -10, b = -7; the answer in the data is True",
+        "  row 50: a = -8, b = 0; the answer in the data is True",
     ]
     program = harden(register, names="ab", data=wrong, errors=0.01)
     assert program == Compare(">", A, B)
-    assert program.evidence.with_data == 398 / 400
+    assert program.evidence.agreement == 398 / 400
 
 
 def test_what_explains_more_rows_is_read_rather_than_a_constant():
@@ -205,7 +205,7 @@ def test_sums_of_decimals_that_floats_round_are_refused_with_advice():
     x = torch.cartesian_prod(torch.arange(10, 31), torch.arange(10, 31)).double() / 10
     register = written(2, (0, "=", 1, 0.3), constants=True, scale=10.0)
     y = ((x[:, 0] * 10).round() == (x[:, 1] * 10).round() + 3).double()
-    with pytest.raises(UnreadableError, match="so perhaps as whole numbers, each times 10"):
+    with pytest.raises(UnreadableError, match="try integers, every number times 10"):
         harden(register, names="ab", data=(x, y))
     whole = harden(written(2, (0, "=", 1, 3.0), constants=True), names="ab", data=((x * 10).round().long(), y))
     assert whole == Compare("=", A, B + 3)
@@ -218,13 +218,13 @@ def test_of_ties_that_no_row_shows_the_register_decides_in_formulas_too():
     rows = torch.randn(500, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64) * 10
     program = harden(both, names="abcd", data=rows)
     assert program == And(Compare(">", A, B), Compare(">=", C, D))
-    assert "a > b and c == d" in program.evidence.unseen
+    assert "a > b and c == d" in program.evidence.not_covered
 
 
 def test_large_integers_are_shown_as_they_are():
     n = 10**15
     x = torch.tensor([[n, n + 1], [n + 1, n], [n, n]])
-    with pytest.raises(UnreadableError, match=f"x1 = {n}, x2 = {n + 1}; the data say True"):
+    with pytest.raises(UnreadableError, match=f"x1 = {n}, x2 = {n + 1}; the answer in the data is True"):
         harden(written(2, (0, ">", 1, 0.0)), data=(x, torch.tensor([1.0, 1.0, 0.0])))
 
 
@@ -254,7 +254,7 @@ def test_a_written_piecewise_function_reads_back_with_its_constants():
     true = Where(Compare(">", x1, x2), x3 + x4 + 4, x4 - x3)
     program = harden(module, data=Rows.of(x, y))
     assert program == true
-    assert program.evidence.with_data == 1
+    assert program.evidence.agreement == 1
     assert torch.equal(program.module()(x).double(), y)
     with torch.no_grad():
         module.arms.weight.copy_(module.arms.weight.round())
@@ -320,7 +320,7 @@ def test_arms_that_are_one_need_no_gate():
 
 def test_what_has_no_register_cannot_be_read():
     with pytest.raises(
-        UnreadableError, match=r"^only what an NSR decides can be read, and MLP\(2, hidden=20\) has none$"
+        UnreadableError, match=r"^only a module with an NSR can be read, and MLP\(2, hidden=20\) has none$"
     ):
         harden(MLP(2))
     with pytest.raises(UnreadableError, match="has none$"):
@@ -353,7 +353,7 @@ def test_wrong_arguments_are_refused_in_a_sentence():
     with pytest.raises(ValueError, match="one answer for each"):
         harden(written(2, (0, ">", 1, 0.0)), data=all_pairs(">").with_targets(torch.zeros(3, 400)))
     register = written(2, (0, ">", 1, 0.0))
-    with pytest.raises(ValueError, match=r"^names must be 2, one for each input, got 3$"):
+    with pytest.raises(ValueError, match=r"^2 inputs need 2 names, got 3$"):
         harden(register, names="abc")
     with pytest.raises(
         ValueError,
@@ -364,5 +364,5 @@ def test_wrong_arguments_are_refused_in_a_sentence():
         harden(register, data=torch.zeros(3, 1))
     with pytest.raises(ValueError, match=r"^data must be real and finite, got complex numbers, NaN or infinity$"):
         harden(register, data=torch.tensor([[1.0, float("inf")]]))
-    with pytest.raises(ValueError, match=r"^errors must be a share from 0 to below 0.5, got 0.5$"):
+    with pytest.raises(ValueError, match=r"^errors must be at least 0 and less than 0.5, got 0.5$"):
         harden(register, errors=0.5)

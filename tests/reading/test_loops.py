@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from nsr import NSR, Recipe, fit
-from nsr.data import inboxes, random_graph, random_lists
-from nsr.nn import MLP, NAU, Inbox, RecurrentMinimum, ShortestPaths
+from nsr.data import node_update_rows, random_graph, random_lists
+from nsr.nn import MLP, NAU, NodeUpdate, RecurrentMinimum, ShortestPaths
 from nsr.program import Paths, Variable
 from nsr.program.folds import MINIMA
 from nsr.reading import UnreadableError, harden
@@ -26,7 +26,8 @@ def paths(*, weight: tuple[float, float] | None = None, bias: float = 0.0, opera
 
 
 def rows():
-    return inboxes([random_graph(np.random.default_rng(seed), nodes=8) for seed in range(6)], messages=7).distinct()
+    graphs = [random_graph(np.random.default_rng(seed), nodes=8) for seed in range(6)]
+    return node_update_rows(graphs, messages=7).distinct()
 
 
 @pytest.mark.parametrize("operator", ["<", "<="])
@@ -36,13 +37,13 @@ def test_shortest_paths_with_a_given_message(operator, data):
     assert isinstance(read, Paths)
     assert read.shortest
     assert read.fold in MINIMA
-    assert read.evidence.with_data == (1.0 if data else None)
+    assert read.evidence.agreement == (1.0 if data else None)
     assert "[distance + weight for every edge to it]" in str(read)
 
 
 @pytest.mark.parametrize(("weight", "bias"), [((1.0, 1.0), 0.0), ((0.97, 0.99), -0.004), ((0.9, 0.8), 0.3)])
 def test_a_learned_message_is_read_where_the_data_say_the_same(weight, bias):
-    assert harden(Inbox(paths(weight=weight, bias=bias)), data=rows()).shortest
+    assert harden(NodeUpdate(paths(weight=weight, bias=bias)), data=rows()).shortest
 
 
 def test_without_data_the_message_is_what_the_weights_say():
@@ -56,7 +57,7 @@ def test_what_is_not_the_minimum_is_refused_with_lists():
     assert "should give" in str(refusal.value)
     with pytest.raises(UnreadableError, match="lists contradict"):
         harden(paths(weight=(1.0, 0.0)), data=rows())
-    with pytest.raises(UnreadableError, match="only what an NSR decides can be read"):
+    with pytest.raises(UnreadableError, match="only a module with an NSR can be read"):
         harden(ShortestPaths(RecurrentMinimum(MLP(2))), data=rows())
 
 
@@ -78,14 +79,14 @@ def test_a_gate_that_is_not_exact_may_still_make_the_right_loop():
     fit(module, lists, Recipe(name="short", loss="mae", epochs=24, learning_rate=0.03), compiled=False)
     read = harden(module, data=lists)
     assert read in MINIMA
-    assert read.evidence.with_data == 1
+    assert read.evidence.agreement == 1
     assert read.evidence.margin is not None
     with pytest.raises(ValueError, match="^names are for columns, and a loop has none$"):
         harden(module, names=("a", "b"), data=lists)
 
 
 def test_rows_that_are_no_inboxes_are_refused():
-    with pytest.raises(ValueError, match=r"^data must be inboxes: a count, a distance and pairs, got \(5, 3\)$"):
+    with pytest.raises(ValueError, match=r"^data must hold a count, a distance and pairs in each row, got \(5, 3\)$"):
         harden(paths(), data=torch.zeros(5, 3))
 
 
@@ -96,7 +97,7 @@ def test_what_follows_a_list_is_not_read():
     for row, count in zip(filled, filled[:, 0].long().tolist(), strict=True):
         row[2 + 2 * count :] = -1000.0
     module = paths()
-    assert torch.equal(Inbox(module)(filled), Inbox(module)(own.x))
+    assert torch.equal(NodeUpdate(module)(filled), NodeUpdate(module)(own.x))
     assert harden(module, data=(filled, own.y)).shortest
 
 

@@ -4,7 +4,7 @@ from nsr.errors import needs_extra
 
 with needs_extra("learn"):
     from nsr.learn.classifier import NSRClassifier
+    from nsr.learn.evidence import RuleEvidence
     from nsr.learn.regressor import NSRRegressor
-    from nsr.learn.search import Evidence
 
-__all__ = ["Evidence", "NSRClassifier", "NSRRegressor"]
+__all__ = ["NSRClassifier", "NSRRegressor", "RuleEvidence"]

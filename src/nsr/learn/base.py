@@ -1,4 +1,4 @@
-"""What both estimators share: their settings, and whether the program or the model answers."""
+"""What both estimators share: their settings, validation, and whether the program or the model predicts."""
 
 import warnings
 from collections.abc import Callable
@@ -10,27 +10,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
-from nsr.learn.search import Evidence
+from nsr.errors import check_error_rate
+from nsr.learn.evidence import RuleEvidence
 from nsr.program.program import Program, default_names
 
 USES = ("auto", "program", "model")
 
 
 class Learner(BaseEstimator):  # type: ignore[misc]
-    """An estimator that looks for an exact rule.
+    """An estimator that looks for an exact rule."""
 
-    Args:
-        restarts: How many models are trained; half of them begin from a screen of the data, half at random.
-        epochs: How long each is trained at most.
-        errors: Which share of the rows may contradict a rule. They must look like chance, as wrong labels do.
-        use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
-        random_state: Fixes everything that is drawn.
-    """
-
-    watch: Callable[[float], None] = staticmethod(lambda _: None)
-    """Told which share of the search is done."""
+    on_progress: Callable[[float], None] = staticmethod(lambda _: None)
+    """Called with the share of the search that is done."""
     program_: Program | None
-    evidence_: Evidence
+    evidence_: RuleEvidence
 
     def __init__(
         self,
@@ -47,24 +40,23 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.use = use
         self.random_state = random_state
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple[Any, Any, Any]:
-        """Rows, targets and weights, or a refusal in a sentence."""
+    def _validated(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple[Any, Any, Any]:
+        """Rows, targets and weights; wrong settings and data are refused in a sentence."""
         for name in ("restarts", "epochs"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-        if not 0 <= self.errors < 0.5:
-            raise ValueError(f"errors must be a share from 0 to below 0.5, got {self.errors!r}")
+                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        check_error_rate(self.errors)
         if self.use not in USES:
             raise ValueError(f"use must be one of {', '.join(USES)}, got {self.use!r}")
         names = list(getattr(X, "columns", ()))
-        if twice := [name for name in names if names.count(name) > 1]:
-            raise ValueError(f"columns must have names of their own, got {twice[0]!r} {names.count(twice[0])} times")
+        if repeated := [name for name in names if names.count(name) > 1]:
+            raise ValueError(f"column names must be unique, got {repeated[0]!r} {names.count(repeated[0])} times")
         table = X
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
         if X.dtype == np.float64:
             _warn_of_rounding(table, names)
-        return _numbers(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return _as_tensor(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -74,31 +66,31 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         given = getattr(self, "feature_names_in_", None)
         return default_names(self.n_features_in_) if given is None else tuple(map(str, given))
 
-    def _asked(self, X: Any) -> tuple[torch.Tensor, Program | None]:
-        """Rows to answer, and the program where that is what answers."""
+    def _rows_to_predict(self, X: Any) -> tuple[torch.Tensor, Program | None]:
+        """Validated rows, and the program if that is what predicts."""
         check_is_fitted(self)
-        rows = _numbers(validate_data(self, X, dtype="numeric", reset=False))
+        rows = _as_tensor(validate_data(self, X, dtype="numeric", reset=False))
         if self.use == "program" and self.program_ is None:
             raise ValueError(f"there is no program to use: {self.evidence_.reason}")
         return rows, None if self.use == "model" else self.program_
 
 
 def _warn_of_rounding(table: Any, names: list[Any]) -> None:
-    """Say which whole numbers of a table become floats that do not hold them, as they stand beside fractions."""
+    """Warn of integer columns that float64 cannot hold and that become float64 because other columns are."""
     for name in names:
         column = table[name]
         if getattr(column.dtype, "kind", "") in "iu" and column.abs().max() > 2**53:
             warnings.warn(
-                f"column {name!r} has whole numbers beyond 2^53 and is rounded, since others have fractions",
+                f"column {name!r} holds integers beyond 2^53, which are rounded because other columns hold fractions",
                 DataConversionWarning,
                 stacklevel=4,
             )
 
 
-def _numbers(X: np.ndarray) -> torch.Tensor:
-    """Rows as a tensor: whole numbers and true and false as int64, others as the float they are, or as float64."""
+def _as_tensor(X: np.ndarray) -> torch.Tensor:
+    """Rows as a tensor: integers and booleans as int64, floats in their own precision, anything else as float64."""
     if X.dtype.kind in "biu":
         if X.dtype.kind == "u" and X.size and X.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"whole numbers must fit in int64, got {X.max()}")
+            raise ValueError(f"integers must fit in int64, got {X.max()}")
         return torch.tensor(X.astype(np.int64))
     return torch.tensor(X if X.dtype in (np.float32, np.float64) else X.astype(np.float64))

@@ -9,101 +9,111 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from nsr.learn.base import Learner
-from nsr.learn.screen import Labelled
-from nsr.learn.search import Found, probabilities, search
+from nsr.learn.search import Found, Settings, probabilities, search
 from nsr.program.expressions import Constant, Expression, Not, Where
 from nsr.program.program import Program
-from nsr.reading.columns import Numbers
+from nsr.reading.columns import Columns
+from nsr.reading.rows import LabelledRows
 
 
 class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     """Finds the exact rule by which a class follows from comparisons of columns, where there is one.
 
-    Registers with constants look at differences of columns, several restarts are trained as one ensemble, each is read
-    as a formula of at most four comparisons, and the best by held-out rows is chosen. Where the rows follow no such
-    rule, ``program_`` is None, ``evidence_`` says why, and the best trained register answers.
+    A screen of the table proposes comparisons, registers over them are trained from several starts as one ensemble,
+    each is read as a formula of at most four comparisons, and the best on held-out rows is chosen. Where the rows
+    follow no such rule, ``program_`` is None, ``evidence_`` says why, and the best trained register predicts.
 
-    Its settings are those of ``Learner``.
+    >>> import numpy as np
+    >>> from nsr.learn import NSRClassifier
+    >>> X = np.random.default_rng(0).integers(-20, 20, (300, 4))
+    >>> y = np.where(X[:, 0] > X[:, 2], "high", "low")
+    >>> NSRClassifier(restarts=2, random_state=0).fit(X, y).rule_
+    'low if x1 <= x3, else high'
+
+    Args:
+        restarts: How many models are trained; half of them start from a screen of the data, half at random.
+        epochs: How long each is trained at most.
+        errors: The share of the rows that may contradict a rule, if they look random, as wrong labels do.
+        use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
+        random_state: Seeds everything that is drawn.
 
     Attributes:
         program_: The rule as an exact program, or None. For two classes it is a formula that holds for
-            ``classes_[1]``; for more it gives the label, or the position in ``classes_`` where labels are no numbers.
-        rule_: The rule in words, or None.
-        evidence_: What speaks for it, or why there is none.
+            ``classes_[1]``; for more it gives the label, or the position in ``classes_`` where labels are not numbers.
+        rule_: The rule as text, or None.
+        evidence_: What supports the rule, or why there is none.
         members_: The trained registers.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRClassifier":
         """Learn from rows ``X`` and the class ``y`` of each."""
-        X, y, weight = self._checked(X, y, sample_weight)
+        X, y, weight = self._validated(X, y, sample_weight)
         check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have at least two classes, got one class: {self.classes_.tolist()[0]!r}")
-        names = self._names()
-        rows = Labelled(Numbers(X, names), classes, weight, len(self.classes_)).distinct()
-        found = search(
-            rows,
+        rows = LabelledRows(Columns(X, self._names()), classes, weight, len(self.classes_)).distinct()
+        settings = Settings(
             restarts=self.restarts,
             epochs=self.epochs,
             errors=self.errors,
             rng=self._rng(),
-            watch=self.watch,
+            on_progress=self.on_progress,
         )
-        self._taken(found, rows, names)
+        self._keep(search(rows, settings), rows)
         return self
 
-    def _taken(self, found: Found, rows: Labelled, names: tuple[str, ...]) -> None:
+    def _keep(self, found: Found, rows: LabelledRows) -> None:
         self.evidence_, self.members_, self.best_ = found.evidence, found.registers, found.best
         labels = self.classes_.tolist()
         expression = found.rule.expression
-        if self.says_labels:
-            expression = _relabelled(expression, labels)
-        program = Program(expression, names)
-        places = {label: label for label in labels} if self.says_labels else dict(enumerate(labels))
-        words = _words(program.expression, places)
-        self.program_ = program if found.evidence.reason is None else None
-        self.rule_ = words if found.evidence.reason is None else None
-        if self.program_ is None and found.rule.comparisons:
-            self.evidence_ = replace(self.evidence_, nearest=words)
-        if self.program_ is not None:
-            said, kinds = self._places(rows.numbers.of(self.program_)), rows.kinds
-            counts = np.bincount(said * kinds + rows.classes, rows.weight, kinds * kinds).reshape(kinds, kinds)
-            self.shares_ = (counts + 1 / kinds) / (counts.sum(1, keepdims=True) + 1)
+        if self.gives_labels:
+            expression = _with_labels(expression, labels)
+        program = Program(expression, rows.columns.names)
+        by_answer = {label: label for label in labels} if self.gives_labels else dict(enumerate(labels))
+        text = _as_text(program.expression, by_answer)
+        if found.evidence.reason is not None:
+            self.program_ = self.rule_ = None
+            if found.rule.comparisons:
+                self.evidence_ = replace(self.evidence_, nearest=text)
+            return
+        self.program_, self.rule_ = replace(program, evidence=self.evidence_), text
+        predicted, n = self._positions(rows.columns.evaluate(program)), rows.n_classes
+        counts = np.bincount(predicted * n + rows.classes, rows.weight, n * n).reshape(n, n)
+        self.shares_ = (counts + 1 / n) / (counts.sum(1, keepdims=True) + 1)
 
     @property
-    def says_labels(self) -> bool:
+    def gives_labels(self) -> bool:
         """Whether the program gives the labels themselves: where there are more than two, and they are numbers."""
         return len(self.classes_) > 2 and bool(np.issubdtype(self.classes_.dtype, np.number))
 
-    def _places(self, said: Any) -> np.ndarray:
-        """The position in ``classes_`` of what the program says."""
-        said = np.asarray(said)
-        return np.asarray(np.searchsorted(self.classes_, said) if self.says_labels else said.astype(np.int64))
+    def _positions(self, answers: Any) -> np.ndarray:
+        """The positions in ``classes_`` of the program's answers."""
+        answers = np.asarray(answers)
+        return np.asarray(np.searchsorted(self.classes_, answers) if self.gives_labels else answers.astype(np.int64))
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
-        likeliest = self.predict_proba(X).argmax(1)
-        return self.classes_[likeliest]
+        return self.classes_[self.predict_proba(X).argmax(1)]
 
     def predict_proba(self, X: Any) -> Any:
-        """(rows, classes): by the register, or, for a program, how often it was right where it says the same."""
-        X, program = self._asked(X)
+        """(rows, classes): the register's, or for a program the shares of the classes among rows it answers alike."""
+        X, program = self._rows_to_predict(X)
         if program is None:
             return probabilities(self.best_, X)
-        return self.shares_[self._places(program(X))]
+        return self.shares_[self._positions(program(X))]
 
 
-def _relabelled(expression: Expression, labels: Sequence[Any]) -> Expression:
+def _with_labels(expression: Expression, labels: Sequence[Any]) -> Expression:
     """A choice between positions as a choice between the labels there."""
     if isinstance(expression, Where):
-        then, otherwise = (_relabelled(part, labels) for part in (expression.then, expression.otherwise))
+        then, otherwise = (_with_labels(part, labels) for part in (expression.then, expression.otherwise))
         return Where(expression.condition, then, otherwise)
     return Constant(labels[_number(expression)])
 
 
-def _words(expression: Expression, labels: Mapping[Any, Any]) -> str:
-    """A formula, or a choice between classes, as a person would say it."""
+def _as_text(expression: Expression, labels: Mapping[Any, Any]) -> str:
+    """A formula, or a choice between classes, as a sentence."""
     if expression.is_boolean:
         return f"{labels[1]} if {expression}, else {labels[0]}"
     if not isinstance(expression, Where):
@@ -111,8 +121,8 @@ def _words(expression: Expression, labels: Mapping[Any, Any]) -> str:
     condition, then, otherwise = expression.condition, expression.then, expression.otherwise
     if isinstance(then, Where) and not isinstance(otherwise, Where):
         condition, then, otherwise = Not(condition).simplified(), otherwise, then
-    inner = _words(then, labels)
-    return f"{f'({inner})' if isinstance(then, Where) else inner} if {condition}, else {_words(otherwise, labels)}"
+    inner = _as_text(then, labels)
+    return f"{f'({inner})' if isinstance(then, Where) else inner} if {condition}, else {_as_text(otherwise, labels)}"
 
 
 def _number(expression: Expression) -> Any:

@@ -11,6 +11,7 @@ import pandas as pd
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.result import Estimator, Verified
+from nsr.reading.rounding import rounding_tolerance
 
 FEW = 10
 """A numeric target with at most this many distinct values is also tried as classes."""
@@ -20,7 +21,7 @@ MOST_EXAMPLES = 1_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class FitSettings:
     """How to learn; the fields are those of ``nsr.learn.commands.learn``."""
 
     kind: str
@@ -32,7 +33,7 @@ class Settings:
 def fit_and_verify(
     x: pd.DataFrame,
     y: pd.Series,
-    settings: Settings,
+    settings: FitSettings,
     *,
     all_rows: Callable[[list[str]], Iterable[pd.DataFrame]],
     sampled: bool,
@@ -74,7 +75,7 @@ def fit_and_verify(
 
 
 def choose_and_fit(
-    x: pd.DataFrame, y: pd.Series, settings: Settings, on_progress: Callable[[float], None]
+    x: pd.DataFrame, y: pd.Series, settings: FitSettings, on_progress: Callable[[float], None]
 ) -> Estimator:
     """Fit a classifier, a regressor, or both if the target could be either.
 
@@ -84,9 +85,9 @@ def choose_and_fit(
     models: list[Estimator] = []
     for position, make in enumerate(candidates):
         model = make(errors=settings.errors, restarts=settings.restarts, random_state=settings.seed)
-        model.watch = _progress_of(on_progress, position, len(candidates))
+        model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y))
-        del model.watch  # a fitted model can be pickled
+        del model.on_progress  # a fitted model can be pickled
     with_rule = [model for model in models if model.program_ is not None]
     return min(with_rule, key=_contradictions_and_size) if with_rule else models[0]
 
@@ -137,13 +138,15 @@ def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -
     assert program is not None
     predicted = np.asarray(program(rows))
     if isinstance(estimator, NSRClassifier):
-        labels = predicted if estimator.says_labels else estimator.classes_[predicted.astype(np.int64)]
+        labels = predicted if estimator.gives_labels else estimator.classes_[predicted.astype(np.int64)]
         return labels, labels != y
     columns = [rows[name].to_numpy() for name in program.inputs]
     if all(np.array_equal(column, np.rint(column)) for column in (*columns, y)):
         return predicted, predicted != y
     sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
-    return predicted, np.abs(predicted.astype(np.float64) - y) > 16 * np.finfo(np.float64).eps * sizes
+    return predicted, np.abs(predicted.astype(np.float64) - y) > rounding_tolerance(
+        sizes, float(np.finfo(np.float64).eps)
+    )
 
 
 def _with_rows(x: pd.DataFrame, y: pd.Series, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

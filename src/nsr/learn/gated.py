@@ -20,7 +20,7 @@ RECIPE = replace(EXACT, loss="mse", learning_rate=0.03, check_every=50, patience
 
 
 class Gated(nn.Module):
-    """``y A(x) + (1 - y) B(x)`` as in Section 4.3; the gate sees differences, the arms see columns, side by side."""
+    """``y A(x) + (1 - y) B(x)`` as in Section 4.3; the gate sees sums of columns, the arms see columns."""
 
     def __init__(self, columns: int, *, generator: torch.Generator) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Gated(nn.Module):
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
-    """Columns and target brought to one size."""
+    """Standardises columns and target."""
 
     middle: np.ndarray
     spread: np.ndarray
@@ -80,18 +80,20 @@ class Member:
     """A trained restart of the soft model."""
 
     restart: Restart
+    names: tuple[str, ...]
+    """Of the columns."""
     scaling: Scaling
     net: Gated
 
     @torch.no_grad()
     def predict(self, x: Tensor) -> np.ndarray:
         """The number for each row."""
-        said = self.net(torch.cat([self.restart.measured(x), self.scaling.columns(x)], -1)).double().numpy()
-        return np.asarray(said * self.scaling.target[1] + self.scaling.target[0])
+        inputs = torch.cat([self.restart.inputs(x, self.names), self.scaling.columns(x)], -1)
+        return np.asarray(self.net(inputs).double().numpy() * self.scaling.target[1] + self.scaling.target[0])
 
     @property
-    def whole_weights(self) -> np.ndarray:
-        """(arms, columns): its sums with whole weights."""
+    def integer_weights(self) -> np.ndarray:
+        """(arms, columns): its sums with integer weights."""
         return np.asarray(np.rint(self.scaling.weights(self.net.arms)).astype(np.int64))
 
 
@@ -101,22 +103,22 @@ def train(
     sums: Sequence[Sum],
     epochs: int,
     rng: np.random.Generator,
-    watch: Callable[[float], None] = lambda _: None,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> list[Member]:
-    """All restarts as one ensemble; those of the screen begin with the sums that were found."""
-    targets = targets.some(np.sort(rng.permutation(len(targets))[:MOST_ROWS]))
-    scaling, x = Scaling.of(targets), targets.numbers.x
+    """Train all restarts as one ensemble; those of the screen begin with the sums that were found."""
+    targets = targets.subset(np.sort(rng.permutation(len(targets))[:MOST_ROWS]))
+    scaling, x, names = Scaling.of(targets), targets.columns.x, targets.columns.names
     y = torch.from_numpy((targets.y - scaling.target[0]) / scaling.target[1]).float()
     weight = torch.from_numpy(targets.weight / targets.weight.sum())
     nets, members = [], []
     for restart in restarts:
         net = Gated(x.shape[1], generator=torch.Generator().manual_seed(int(rng.integers(2**31))))
-        if restart.began == "screen" and sums:
+        if restart.origin == "screen" and sums:
             scaling.begin(net.arms, [*sums, sums[-1]])
         nets.append(net)
-        members.append(Rows(torch.cat([restart.measured(x), scaling.columns(x)], -1), y, weight))
+        members.append(Rows(torch.cat([restart.inputs(x, names), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
+    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, on_progress=on_progress)
     ensemble = ensemble.to(torch.float64)
     trained = [ensemble.member(at) for at in range(len(nets))]
-    return [Member(restart, scaling, net) for restart, net in zip(restarts, trained, strict=True)]  # type: ignore[arg-type]
+    return [Member(restart, names, scaling, net) for restart, net in zip(restarts, trained, strict=True)]  # type: ignore[arg-type]

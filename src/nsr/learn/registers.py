@@ -1,9 +1,9 @@
 """Restarts of a register over the columns of a table, trained as one ensemble.
 
-Columns come in units of their own, and a register that selects among them as they are is saturated by the largest
-before it has learned what to select. So what it selects among are differences of two columns (or of a column and 0),
-each measured from a value and in a unit of its own: lambda from the data, pair by pair. Some restarts begin with what
-a screen of the data found, others with pairs drawn at random and with weights as an NSR draws them.
+Columns come in different units, and a register that selects among them as they are is saturated by the largest before
+it has learned what to select. So it selects among sums of columns (differences of two, or single columns), each
+measured from a constant and in a unit of its own: lambda from the data, sum by sum. Half of the restarts begin with
+what a screen of the data found, the others with sums drawn at random and with weights as an NSR draws them.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,37 +16,38 @@ from torch import Tensor
 
 from nsr.data import Rows
 from nsr.ensemble import Ensemble
-from nsr.learn.screen import Labelled, Screen
 from nsr.nn import NSR
-from nsr.reading.columns import Probe
+from nsr.reading.atoms import Atom, Weights
 from nsr.reading.registers import units
+from nsr.reading.rows import LabelledRows
+from nsr.reading.screen import Screen
 from nsr.training import EXACT, fit
 
 CHOICES = 8
-"""Among how many differences a restart selects."""
+"""Among how many sums a restart selects."""
 UNITS = 6
 """How many comparisons its register makes."""
 FAR = 5.0
-"""Beyond so many units a difference counts as no larger: its bits do not change any more."""
+"""Distances beyond this many units are cut off: bits no longer change there."""
 SELECTED = 4.0
-"""The logit with which a unit that begins with a comparison of the screen selects it."""
+"""The logit with which a unit begins to select an atom of the screen."""
 RECIPE = replace(EXACT, learning_rate=0.03, check_every=50, patience=2)
 MOST_ROWS = 1_000
-"""A restart is trained on so many rows at most; what it says is checked on all."""
+"""A restart is trained on this many rows at most; its answers are checked on all."""
 
 
 @dataclass(frozen=True)
 class Restart:
-    """What a register selects among, and how it began: from the ``screen``, or at ``random``."""
+    """What a register selects among, and where that came from: the ``screen``, or ``random`` sums."""
 
-    probes: tuple[Probe, ...]
+    atoms: tuple[Atom, ...]
     units: tuple[float, ...]
-    """The unit of each difference: 1 / lambda."""
-    began: str
+    """The unit of each sum: 1 / lambda."""
+    origin: str
 
-    def measured(self, x: Tensor) -> Tensor:
-        """(rows, choices): each difference from its value, in its unit."""
-        away = [_away(x, probe) / unit for probe, unit in zip(self.probes, self.units, strict=True)]
+    def inputs(self, x: Tensor, names: Sequence[str]) -> Tensor:
+        """(rows, choices): the distance of each sum from its constant, in its unit."""
+        away = [_distance(x, names, atom) / unit for atom, unit in zip(self.atoms, self.units, strict=True)]
         return torch.stack(away, -1).clamp(-FAR, FAR)
 
 
@@ -55,74 +56,71 @@ class Register:
     """A trained restart: an NSR for each class against the others, or a single one where there are two classes."""
 
     restart: Restart
+    names: tuple[str, ...]
+    """Of the columns."""
     nets: tuple[NSR, ...]
 
     @torch.no_grad()
     def logits(self, x: Tensor) -> np.ndarray:
-        """(rows, classes): how much speaks for each class."""
-        measured = self.restart.measured(x)
+        """(rows, classes): the logit of each class."""
+        measured = self.restart.inputs(x, self.names)
         z = torch.stack([net.logit(measured) for net in self.nets], -1).double()
         return np.asarray((torch.cat([-z, z], -1) / 2 if len(self.nets) == 1 else z).numpy())
 
     @property
-    def probes(self) -> list[Probe]:
-        """What its units compare, those that matter most first, each with the value at which it has learned to."""
-        found: dict[Probe, None] = {}
-        for net in self.nets:
-            for unit in units(net):
-                for choice in unit.pair:
-                    if choice < len(self.restart.probes):
-                        found[self.restart.probes[choice]] = None
-        return list(found)
+    def atoms(self) -> list[Atom]:
+        """The atoms that its units select, the most influential unit first."""
+        selected = (choice for net in self.nets for unit in units(net) for choice in (unit.first, unit.second))
+        return list(dict.fromkeys(self.restart.atoms[choice] for choice in selected if choice is not None))
 
 
 def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart]:
-    """So many restarts, half of them from the screen, each with another first comparison, and half at random."""
-    codes = np.zeros(len(screen.rows), dtype=np.int64)
-    ranked = [split.probe for split in screen.splits(codes)]
+    """Restarts, half of them from the screen, each with another first atom, and half at random."""
+    ranked = [split.atom for split in screen.splits(np.zeros(len(screen.rows), dtype=np.int64))]
     chains = []
     for first in ranked[: -(-count // 2)]:
         chain = screen.chain(start=[first])
-        rest = [probe for probe in ranked if probe.pair not in {each.pair for each in chain}]
+        rest = [atom for atom in ranked if atom.weights not in {each.weights for each in chain}]
         chains.append((chain + rest, "screen"))
     while len(chains) < count:
-        drawn = rng.permutation(len(screen.pairs))[:CHOICES]
-        chains.append(([_middle(screen.rows, screen.pairs[at]) for at in drawn], "random"))
+        drawn = rng.permutation(len(screen.sums))[:CHOICES]
+        chains.append(([_middle(screen.rows, screen.sums[at]) for at in drawn], "random"))
     found = []
-    for probes, began in chains:
-        filled = [probes[at % len(probes)] for at in range(CHOICES)]
-        found.append(Restart(tuple(filled), tuple(_unit(screen.rows, probe) for probe in filled), began))
+    for atoms, origin in chains:
+        filled = [atoms[at % len(atoms)] for at in range(CHOICES)]
+        found.append(Restart(tuple(filled), tuple(_unit(screen.rows, atom) for atom in filled), origin))
     return found
 
 
 def train(
-    rows: Labelled,
+    rows: LabelledRows,
     restarts: Sequence[Restart],
     epochs: int,
     rng: np.random.Generator,
-    watch: Callable[[float], None] = lambda _: None,
+    on_progress: Callable[[float], None] = lambda _: None,
 ) -> list[Register]:
-    """All restarts as one ensemble."""
-    rows = rows.some(_some(rows, rng))
-    targets = [1] if rows.kinds == 2 else list(range(rows.kinds))
+    """Train all restarts as one ensemble."""
+    names = rows.columns.names
+    rows = rows.subset(_training_rows(rows, rng))
+    labels = [1] if rows.n_classes == 2 else list(range(rows.n_classes))
     nets, members = [], []
     for restart in restarts:
-        x = restart.measured(rows.numbers.x)
-        for kind in targets:
+        x = restart.inputs(rows.columns.x, names)
+        for label in labels:
             generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
             nets.append(_net(restart, generator))
-            members.append(_balanced(x, rows, kind))
+            members.append(_balanced(x, rows, label))
     ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, watch=watch)
-    ensemble = ensemble.to(torch.float64)  # trained in float32, they are asked in float64
+    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, on_progress=on_progress)
+    ensemble = ensemble.to(torch.float64)  # trained in float32, evaluated in float64
     trained: list[Any] = [ensemble.member(at) for at in range(len(nets))]
-    own = len(targets)
-    return [Register(restart, tuple(trained[at * own : (at + 1) * own])) for at, restart in enumerate(restarts)]
+    n = len(labels)
+    return [Register(restart, names, tuple(trained[at * n : (at + 1) * n])) for at, restart in enumerate(restarts)]
 
 
 def _net(restart: Restart, generator: torch.Generator) -> NSR:
     net = NSR(CHOICES, redundancy=UNITS, constants=True, generator=generator)
-    if restart.began == "screen":
+    if restart.origin == "screen":
         with torch.no_grad():
             for unit in range(UNITS):
                 net.v1[unit % CHOICES, unit] += SELECTED
@@ -130,9 +128,9 @@ def _net(restart: Restart, generator: torch.Generator) -> NSR:
     return net
 
 
-def _balanced(x: Tensor, rows: Labelled, kind: int) -> Rows:
-    """A class against the others, both sides of equal weight."""
-    y = rows.classes == kind
+def _balanced(x: Tensor, rows: LabelledRows, label: int) -> Rows:
+    """A class against the others, both sides with equal weight."""
+    y = rows.classes == label
     weight = rows.weight.astype(np.float64)
     for side in (y, ~y):
         if side.any():
@@ -140,35 +138,38 @@ def _balanced(x: Tensor, rows: Labelled, kind: int) -> Rows:
     return Rows(x, torch.from_numpy(y).float(), torch.from_numpy(weight / weight.sum()))
 
 
-def _some(rows: Labelled, rng: np.random.Generator) -> np.ndarray:
-    """Rows to train on: all, or as many of each class as there is room for, the rare ones first."""
+def _training_rows(rows: LabelledRows, rng: np.random.Generator) -> np.ndarray:
+    """Rows to train on: all, or as many of each class as there is room for, rare classes first."""
     if len(rows) <= MOST_ROWS:
         return np.arange(len(rows))
-    groups = [rng.permutation(np.flatnonzero(rows.classes == kind)) for kind in range(rows.kinds)]
+    groups = [rng.permutation(np.flatnonzero(rows.classes == label)) for label in range(rows.n_classes)]
     chosen: list[np.ndarray] = []
-    for left, group in zip(range(rows.kinds, 0, -1), sorted(groups, key=len), strict=True):
+    for left, group in zip(range(rows.n_classes, 0, -1), sorted(groups, key=len), strict=True):
         room = MOST_ROWS - sum(map(len, chosen))
         chosen.append(group[: room // left])
     return np.sort(np.concatenate(chosen))
 
 
-def _away(x: Tensor, probe: Probe) -> Tensor:
-    """How far the difference of a probe is from its value."""
-    difference = x[:, probe.first] if probe.second == x.shape[1] else x[:, probe.first] - x[:, probe.second]
-    return difference.double() - float(probe.at)
+def _distance(x: Tensor, names: Sequence[str], atom: Atom) -> Tensor:
+    """How far the sum of an atom is from its constant."""
+    (first, weight), *others = atom.weights
+    total = weight * x[:, names.index(first)]
+    for name, weight in others:
+        total = total + weight * x[:, names.index(name)]
+    return total.double() - float(atom.constant)
 
 
-def _middle(rows: Labelled, pair: tuple[int, int]) -> Probe:
-    """A pair at 0, where that lies within its differences, else at their median."""
-    difference = rows.numbers.difference(*pair)
-    low, middle, high = np.quantile(difference, (0.05, 0.5, 0.95), method="nearest")
-    return Probe(*pair, rows.numbers.value(pair, np.zeros_like(middle) if low <= 0 <= high else middle))
+def _middle(rows: LabelledRows, weights: Weights) -> Atom:
+    """A sum with the constant 0, where that lies within its values, else with their median."""
+    sums = rows.columns.sums(weights)
+    low, middle, high = np.quantile(sums, (0.05, 0.5, 0.95), method="nearest")
+    return Atom(weights, rows.columns.value(weights, np.zeros_like(middle) if low <= 0 <= high else middle))
 
 
-def _unit(rows: Labelled, probe: Probe) -> float:
-    """The unit of a difference: the smallest there is where being equal may matter, else a part of its spread."""
-    equal = rows.numbers.signs(probe) == 0
-    apart = _away(rows.numbers.x, probe).abs().numpy()[~equal]
+def _unit(rows: LabelledRows, atom: Atom) -> float:
+    """The unit of a sum: its smallest distance where being equal may matter, else a part of its spread."""
+    equal = rows.columns.signs(atom) == 0
+    apart = _distance(rows.columns.x, rows.columns.names, atom).abs().numpy()[~equal]
     if not len(apart) or not apart.min() > 0:
         return 1.0
     often = rows.weight[equal].sum() >= max(3.0, 0.01 * rows.total)

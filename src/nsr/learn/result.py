@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nsr.learn import NSRClassifier, NSRRegressor
-from nsr.learn.search import share_of
+from nsr.learn.evidence import percent
 
 Estimator = NSRClassifier | NSRRegressor
 
@@ -55,7 +55,7 @@ class Learned:
     @property
     def class_codes(self) -> list[tuple[str, str]]:
         """What the program returns for each class, and the class; empty if it returns the target itself."""
-        if not isinstance(self.estimator, NSRClassifier) or self.estimator.says_labels:
+        if not isinstance(self.estimator, NSRClassifier) or self.estimator.gives_labels:
             return []
         classes = [printable(str(label)) for label in self.estimator.classes_.tolist()]
         if len(classes) == 2:
@@ -68,7 +68,7 @@ class Learned:
         if self.verified is None:
             score = self.estimator.score(self.x, self.y)
             lines = [str(evidence.reason)] + ([] if evidence.nearest is None else [f"nearest rule: {evidence.nearest}"])
-            measure = f"accuracy {share_of(score)}" if self.is_classification else f"R^2 {score:.4f}"
+            measure = f"accuracy {percent(score)}" if self.is_classification else f"R^2 {score:.4f}"
             return "\n".join([*map(printable, lines), f"trained model: {measure} on the rows learned from"])
         rows, wrong = self.verified.rows, self.verified.wrong
         verdict = f"verified on all {rows:,} rows"

@@ -2,7 +2,7 @@
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -22,9 +22,9 @@ from nsr.learn.result import Estimator
 from nsr.nn import NSR
 from nsr.program.emit.json import load
 from nsr.program.program import Program
-from nsr.reading.columns import Probe
+from nsr.reading.atoms import Atom
 
-RULE, MODEL = "nsr-rule/1", "nsr-model/1"
+RULE, MODEL, OLD_MODEL = "nsr-rule/1", "nsr-model/2", "nsr-model/1"
 LARGEST = 50_000_000
 """The most bytes a file may have."""
 
@@ -112,7 +112,7 @@ class SavedModel(Saved):
         content: dict[str, Any] = {
             "format": MODEL,
             "names": self.names,
-            "probes": [[probe.first, probe.second, str(probe.at)] for probe in restart.probes],
+            "atoms": [[dict(atom.weights), str(atom.constant)] for atom in restart.atoms],
             "units": restart.units,
         }
         nets: Sequence[nn.Module] = self.model.nets if isinstance(self.model, Register) else [self.model.net]
@@ -128,7 +128,7 @@ def to_saved(estimator: Estimator, target: str) -> Saved:
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
     if estimator.program_ is None:
         return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
-    gives_labels = isinstance(estimator, NSRClassifier) and estimator.says_labels
+    gives_labels = isinstance(estimator, NSRClassifier) and estimator.gives_labels
     return SavedRule(target, None if gives_labels else classes, estimator.program_)
 
 
@@ -142,7 +142,7 @@ def load_saved(path: Path) -> Saved:
         raise InputError(f"{path} does not exist: nsr learn TABLE --target COLUMN --save {path} creates it") from None
     except (OSError, ValueError, RecursionError) as problem:
         raise _not_saved(path, problem) from None
-    if not isinstance(content, dict) or content.get("format") not in (RULE, MODEL):
+    if not isinstance(content, dict) or content.get("format") not in (RULE, MODEL, OLD_MODEL):
         raise _not_saved(path, f"its format is neither {RULE} nor {MODEL}")
     target, classes = content.get("target"), content.get("classes")
     simple = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
@@ -153,7 +153,7 @@ def load_saved(path: Path) -> Saved:
         return SavedRule(target, labels, load(json.dumps(content.get("program"))))
     try:
         names = tuple(str(name) for name in content["names"])
-        return SavedModel(target, labels, names, _model(content, len(names)))
+        return SavedModel(target, labels, names, _model(content, names))
     except (KeyError, TypeError, ValueError, ZeroDivisionError, RuntimeError, OverflowError) as problem:
         raise _not_saved(path, problem) from None
 
@@ -162,23 +162,39 @@ def _not_saved(path: Path, reason: object) -> InputError:
     return InputError(f"{path} was not written by nsr learn --save: {reason}")
 
 
-def _model(content: Mapping[str, Any], columns: int) -> Register | Member:
-    probes = tuple(Probe(int(first), int(second), Fraction(at)) for first, second, at in content["probes"])
+def _model(content: Mapping[str, Any], names: tuple[str, ...]) -> Register | Member:
+    atoms = tuple(_old_atoms(content, names) if content["format"] == OLD_MODEL else _atoms(content))
     units = tuple(float(unit) for unit in content["units"])
-    if len(probes) != CHOICES or len(units) != CHOICES or not all(unit > 0 for unit in units):
-        raise ValueError(f"it must have {CHOICES} differences with positive units")
-    if not all(0 <= probe.first < columns and 0 <= probe.second <= columns for probe in probes):
-        raise ValueError(f"its differences do not match its {columns} columns")
-    restart = Restart(probes, units, "screen")
+    columns = len(names)
+    if len(atoms) != CHOICES or len(units) != CHOICES or not all(unit > 0 for unit in units):
+        raise ValueError(f"it must have {CHOICES} sums with positive units")
+    if not all(atom.weights and set(atom.columns) <= set(names) for atom in atoms):
+        raise ValueError(f"its sums do not match its {columns} columns")
+    restart = Restart(atoms, units, "screen")
     if "scaling" not in content:
         nets = [NSR(CHOICES, redundancy=UNITS, constants=True) for _ in content["nets"]]
-        return Register(restart, tuple(_filled(net, state) for net, state in zip(nets, content["nets"], strict=True)))
+        filled = tuple(_filled(net, state) for net, state in zip(nets, content["nets"], strict=True))
+        return Register(restart, names, filled)
     middle, spread, (mean, deviation) = content["scaling"]
     scaling = Scaling(np.array(middle, dtype=np.float64), np.array(spread, dtype=np.float64), (mean, deviation))
     if scaling.middle.shape != (columns,) or scaling.spread.shape != (columns,):
         raise ValueError(f"its scaling does not match its {columns} columns")
     (state,) = content["nets"]
-    return Member(restart, scaling, _filled(Gated(columns, generator=torch.Generator()), state))
+    return Member(restart, names, scaling, _filled(Gated(columns, generator=torch.Generator()), state))
+
+
+def _atoms(content: Mapping[str, Any]) -> Iterator[Atom]:
+    for weights, constant in content["atoms"]:
+        yield Atom(tuple((str(name), int(weight)) for name, weight in weights.items()), Fraction(constant))
+
+
+def _old_atoms(content: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[Atom]:
+    """Format 1 has the positions of two columns; the one after the last stands for the number 0."""
+    for first, second, constant in content["probes"]:
+        if not (0 <= int(first) < len(names) and 0 <= int(second) <= len(names)):
+            raise ValueError(f"its differences do not match its {len(names)} columns")
+        other = None if int(second) == len(names) else names[int(second)]
+        yield Atom.difference(names[int(first)], other, Fraction(constant))
 
 
 def _filled(net: Any, state: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The sums in a table: whole-number sums of a few columns and a constant that give the target on many rows exactly."""
+"""The sums in a table: columns with integer weights, and a constant, that give the target exactly on many rows."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from nsr.learn.screen import distinct
 from nsr.program.expressions import Expression
-from nsr.reading.columns import Numbers, rational_of
-from nsr.reading.pieces import sum_of
-from nsr.reading.rounding import simplest
+from nsr.reading.columns import Columns
+from nsr.reading.pieces import weighted_sum
+from nsr.reading.rounding import as_rational, rounding_tolerance, simplest
+from nsr.reading.rows import merge_equal_rows
 
 MOST_SUMS = 4
 """How many pieces a function may have."""
@@ -34,13 +34,13 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Distinct rows, the number that is to be said of each, and how often each occurs."""
+    """Rows of numbers, each with a target number and a weight: how often it occurs."""
 
-    numbers: Numbers
+    columns: Columns
     y: np.ndarray
     weight: np.ndarray
     resolution: float = float(np.finfo(np.float64).eps)
-    """To which part of its size a number is known: that of the columns' or the target's type, whichever is coarser."""
+    """The relative precision of the numbers: the eps of the columns' or the target's dtype, whichever is larger."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -48,67 +48,66 @@ class Targets:
     @property
     def x(self) -> np.ndarray:
         """The rows as floats."""
-        return np.asarray(self.numbers.x.double().numpy())
+        return np.asarray(self.columns.x.double().numpy())
 
     @cached_property
-    def whole_columns(self) -> np.ndarray:
-        """Which columns hold whole numbers alone, of which float64 forms sums exactly."""
+    def integer_columns(self) -> np.ndarray:
+        """Which columns hold only integers, small enough for float64 to add up exactly."""
         return np.asarray((self.x == np.rint(self.x)).all(0) & (np.abs(self.x).max(0) < EXACT))
 
     @cached_property
-    def whole_target(self) -> bool:
-        """Whether all targets are whole."""
+    def integer_target(self) -> bool:
+        """Whether all targets are such integers."""
         return bool((self.y == np.rint(self.y)).all() and np.abs(self.y).max() < EXACT)
 
-    def some(self, rows: np.ndarray) -> "Targets":
+    def subset(self, rows: np.ndarray) -> "Targets":
         """Some of the rows."""
-        numbers = Numbers(self.numbers.x[rows], self.numbers.names)
-        return Targets(numbers, self.y[rows], self.weight[rows], self.resolution)
+        return Targets(self.columns.subset(rows), self.y[rows], self.weight[rows], self.resolution)
 
     def distinct(self) -> "Targets":
-        """Equal rows with equal targets as one with the sum of their weights, in an order of their own."""
-        rows, weight = distinct(self.numbers, self.y, self.weight)
-        return replace(self.some(rows), weight=weight)
+        """Equal rows with equal targets merged into one, in a canonical order."""
+        rows, weight = merge_equal_rows(self.columns, self.y, self.weight)
+        return replace(self.subset(rows), weight=weight)
 
 
 @dataclass(frozen=True)
 class Sum:
-    """Columns with whole weights, and a constant."""
+    """Columns with integer weights, and a constant."""
 
     weights: tuple[int, ...]
     constant: Fraction
 
-    def of(self, targets: Targets) -> np.ndarray:
-        """What it gives on each row."""
+    def values(self, targets: Targets) -> np.ndarray:
+        """Its value for each row."""
         return np.asarray(targets.x @ np.array(self.weights, dtype=np.float64) + float(self.constant))
 
     def holds(self, targets: Targets) -> np.ndarray:
-        """Which rows it gives, but for rounding."""
-        return np.asarray(np.abs(self.of(targets) - targets.y) <= rounding(targets, np.array(self.weights)))
+        """For which rows it gives the target, up to rounding."""
+        return np.asarray(np.abs(self.values(targets) - targets.y) <= tolerance(targets, np.array(self.weights)))
 
     def expression(self, names: Sequence[str]) -> Expression:
-        """As a program has it."""
-        return sum_of(np.array(self.weights), names, self.constant)
+        """As a program writes it."""
+        return weighted_sum(np.array(self.weights), names, self.constant)
 
 
-def rounding(targets: Targets, weights: np.ndarray) -> np.ndarray:
-    """How far a sum may be from the target by rounding alone: not at all where all numbers are whole."""
-    if targets.whole_target and targets.whole_columns[np.asarray(weights) != 0].all():
+def tolerance(targets: Targets, weights: np.ndarray) -> np.ndarray:
+    """How far a sum may be from the target by rounding: 0 where all numbers are integers."""
+    if targets.integer_target and targets.integer_columns[np.asarray(weights) != 0].all():
         return np.zeros(len(targets))
     sizes = np.abs(targets.x) @ np.abs(weights).astype(np.float64) + np.abs(targets.y)
-    return np.asarray(16 * targets.resolution * sizes)
+    return rounding_tolerance(sizes, targets.resolution)
 
 
-def sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
+def find_sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
     """The pieces of a function, the one that gives most rows first; none where no sum gives enough of them."""
-    whole = _one_sum(targets)
-    if whole is not None:
-        return [whole]
+    single = _one_sum(targets)
+    if single is not None:
+        return [single]
     found: list[Sum] = []
     left = np.ones(len(targets), dtype=bool)
     total = targets.weight.sum()
     while len(found) < MOST_SUMS and targets.weight[left].sum() > 0.001 * total:
-        best = _best_sum(targets.some(np.flatnonzero(left)), rng)
+        best = _best_sum(targets.subset(np.flatnonzero(left)), rng)
         if best is None:
             break
         new = left & best.holds(targets)
@@ -121,9 +120,9 @@ def sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
 
 
 def nearest_sum(targets: Targets, weights: np.ndarray) -> Sum:
-    """The sum with these whole weights and the constant that gives most rows."""
+    """The sum with these integer weights and the constant that is right on most rows."""
     rest = targets.y - targets.x @ weights.astype(np.float64)
-    return Sum(tuple(int(weight) for weight in weights), _constant(rest, rounding(targets, weights), targets.weight))
+    return Sum(tuple(int(weight) for weight in weights), _constant(rest, tolerance(targets, weights), targets.weight))
 
 
 def _one_sum(targets: Targets) -> Sum | None:
@@ -143,15 +142,15 @@ def _one_sum(targets: Targets) -> Sum | None:
 
 def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
     """Of all sums of a few columns the one that gives most rows; the shorter one where two give as many."""
-    tried = targets.some(np.sort(rng.permutation(len(targets))[:TRIED]))
+    tried = targets.subset(np.sort(rng.permutation(len(targets))[:TRIED]))
     columns = tried.x.shape[1]
     best: tuple[float, np.ndarray] | None = None
     for count in range(MOST_COLUMNS + 1):
         for weights in _chunks(columns, count, AT_ONCE // len(tried)):
             rest = tried.y - weights @ tried.x.T
-            slack = 16 * tried.resolution * (np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y))
-            if tried.whole_target:
-                slack[~(weights[:, ~tried.whole_columns] != 0).any(1)] = 0
+            slack = rounding_tolerance(np.abs(weights) @ np.abs(tried.x.T) + np.abs(tried.y), tried.resolution)
+            if tried.integer_target:
+                slack[~(weights[:, ~tried.integer_columns] != 0).any(1)] = 0
             covered = _covered(rest, slack, tried.weight)
             at = int(covered.argmax())
             if best is None or covered[at] > best[0] * 1.05 + 1:
@@ -193,4 +192,4 @@ def _constant(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> Fracti
     own = order[group == np.bincount(group, weight[order]).argmax()]
     middle = float(np.median(rest[own]))
     low, high = float((rest - slack)[own].max()), float((rest + slack)[own].min())
-    return simplest(rational_of(min(low, middle)), rational_of(max(high, middle)), rational_of(middle))
+    return simplest(as_rational(min(low, middle)), as_rational(max(high, middle)), as_rational(middle))

@@ -1,139 +1,122 @@
-"""Rows of numbers as a reading needs them: differences of columns without rounding, and what lies next to them."""
+"""Named columns of numbers: exact weighted sums of them, and their neighbours."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.program.expressions import Constant, Expression, Variable
 from nsr.program.program import Program
+from nsr.reading.atoms import CASES, Atom, Weights
+from nsr.reading.rounding import as_rational, rounding_tolerance
 
 DECIMALS = 9
-"""Floats that are decimals of at most so many digits after the point are counted in units of the last one."""
-ROOM = 2**62
-"""Differences below this are whole numbers of int64."""
+"""Floats that are decimals of at most this many places are counted in units of the last place."""
+INT64_ROOM = 2**62
+"""Sums below this are computed in int64."""
 
 
-@dataclass(frozen=True)
-class Probe:
-    """A comparison that a formula may use: ``x[first] - x[second]`` with ``at``. After the last column comes a 0."""
+class Columns:
+    """Rows (rows, columns) with the names of the columns.
 
-    first: int
-    second: int
-    at: Fraction
-
-    @property
-    def pair(self) -> tuple[int, int]:
-        """What it compares."""
-        return self.first, self.second
-
-
-class Numbers:
-    """Rows (rows, inputs) with the names of their columns.
-
-    Floats such as 2.9 and 2.6 differ by 0.3 here, and not by 0.2999999999999998: where both columns hold short
-    decimals, they are whole numbers of a common unit.
+    Floats such as 2.9 and 2.6 differ by 0.3 here, not by 0.2999999999999998: where all columns of a sum hold short
+    decimals, the sum is computed in integers of a common unit.
     """
 
     def __init__(self, x: Tensor, names: Sequence[str]) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
-        self.units = [*map(_unit, self.x.T), Fraction(1)]
-        self._largest = [*(self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)), 0.0]
+        self.units = [_unit(column) for column in self.x.T]
+        largest = self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)
+        self._position = {name: position for position, name in enumerate(self.names)}
+        self._largest = dict(zip(self.names, largest, strict=True))
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def of(self, program: Program) -> np.ndarray:
-        """What a program says of each row."""
+    def subset(self, rows: np.ndarray) -> "Columns":
+        """Some of the rows."""
+        return Columns(self.x[rows], self.names)
+
+    def evaluate(self, program: Program) -> np.ndarray:
+        """A program's answer for each row."""
         return np.asarray(program(self.x).numpy())
 
-    def rounding(self, y: np.ndarray) -> np.ndarray:
-        """How far a sum of each row's numbers may be from ``y`` by rounding alone: not at all where all are whole."""
+    @property
+    def sizes(self) -> np.ndarray:
+        """The sum of the absolute values of each row."""
+        return np.asarray(self.x.double().abs().sum(-1).numpy())
+
+    def tolerance(self, y: np.ndarray) -> np.ndarray:
+        """How far a sum of each row's numbers may be from ``y`` by rounding: 0 where all of them are integers."""
         if not self.x.is_floating_point() and np.array_equal(y, np.rint(y)):
             return np.zeros(len(self))
         resolution = torch.finfo(self.x.dtype if self.x.is_floating_point() else torch.float64).eps
-        return np.asarray(16 * resolution * (self.size + np.abs(y)))
+        return np.asarray(rounding_tolerance(self.sizes + np.abs(y), resolution))
 
-    @property
-    def size(self) -> np.ndarray:
-        """The sizes of each row's numbers, added up."""
-        return np.asarray(self.x.double().abs().sum(-1).numpy())
-
-    def unit(self, first: int, second: int) -> Fraction | None:
-        """A unit of which both columns are whole multiples; None where there is none, or where int64 has no room."""
-        one, other = self.units[first], self.units[second]
-        if one is None or other is None:
+    def unit(self, weights: Weights) -> Fraction | None:
+        """A unit of which all columns of a sum are integer multiples; None without one, or where int64 has no room."""
+        units = [self.units[self._position[name]] for name, _ in weights]
+        known = [unit for unit in units if unit is not None]
+        if len(known) < len(units):
             return None
-        unit = min(one, other)
-        return unit if self._largest[first] + self._largest[second] < ROOM * float(unit) else None
+        unit = min(known)
+        largest = sum(abs(weight) * self._largest[name] for name, weight in weights)
+        return unit if largest < INT64_ROOM * float(unit) else None
 
-    def difference(self, first: int, second: int) -> np.ndarray:
-        """Column ``first`` minus column ``second`` in units, where the column after the last one is 0."""
-        unit = self.unit(first, second)
-        one = self._scaled(first, unit)
-        with np.errstate(over="ignore"):  # of floats alone
-            return one if second == len(self.names) else one - self._scaled(second, unit)
+    def sums(self, weights: Weights) -> np.ndarray:
+        """A weighted sum of columns for each row, counted in its unit; in float64 where it has none."""
+        unit = self.unit(weights)
+        (first, weight), *others = weights
+        result = weight * self._scaled(first, unit)
+        with np.errstate(over="ignore"):  # floats only
+            for name, weight in others:
+                result = result + weight * self._scaled(name, unit)
+        return result
 
-    def _scaled(self, column: int, unit: Fraction | None) -> np.ndarray:
-        own = self.x[:, column].numpy()
+    def _scaled(self, name: str, unit: Fraction | None) -> np.ndarray:
+        column = self.x[:, self._position[name]].numpy()
         if unit is None:
-            return own.astype(np.float64)
-        return own if own.dtype == np.int64 else np.rint(own.astype(np.float64) * unit.denominator).astype(np.int64)
+            return column.astype(np.float64)
+        if column.dtype == np.int64:
+            return column
+        return np.rint(column.astype(np.float64) * unit.denominator).astype(np.int64)
 
-    def signs(self, probe: Probe) -> np.ndarray:
-        """-1, 0 or 1 on each row: the probe's difference is less, equal or greater."""
-        difference, unit = self.difference(*probe.pair), self.unit(*probe.pair)
+    def value(self, weights: Weights, scaled: np.generic) -> Fraction:
+        """A number from ``sums`` as an exact rational."""
+        unit = self.unit(weights)
+        return as_rational(float(scaled)) if unit is None else int(scaled) * unit
+
+    def signs(self, atom: Atom) -> np.ndarray:
+        """-1, 0 or 1 for each row: its sum is less than, equal to or greater than the constant."""
+        sums, unit = self.sums(atom.weights), self.unit(atom.weights)
         if unit is None:
-            return np.sign(difference - float(probe.at)).astype(np.int8)
-        at = probe.at / unit
-        whole = math.floor(at)
-        return np.where(difference > whole, 1, np.where(difference == whole, -(at > whole), -1)).astype(np.int8)
+            return np.sign(sums - float(atom.constant)).astype(np.int8)
+        constant = atom.constant / unit
+        floor = math.floor(constant)
+        return np.where(sums > floor, 1, np.where(sums == floor, -(constant > floor), -1)).astype(np.int8)
 
-    def away(self, probe: Probe) -> np.ndarray:
-        """How far the probe's difference is from its value on each row."""
-        unit = self.unit(*probe.pair)
-        away = self.difference(*probe.pair) * float(1 if unit is None else unit) - float(probe.at)
-        return np.where(self.signs(probe) == 0, 0.0, away)
+    def distances(self, atom: Atom) -> np.ndarray:
+        """How far each row's sum is from the constant, with its sign."""
+        unit = self.unit(atom.weights)
+        away = self.sums(atom.weights) * float(1 if unit is None else unit) - float(atom.constant)
+        return np.where(self.signs(atom) == 0, 0.0, away)
 
-    def value(self, pair: tuple[int, int], scaled: np.generic) -> Fraction:
-        """A difference of a pair as the number that it is."""
-        unit = self.unit(*pair)
-        return rational_of(float(scaled)) if unit is None else int(scaled) * unit
+    def cases_not_covered(self, atom: Atom) -> list[str]:
+        """Which of less, equal and greater no row shows, as text."""
+        shown = set(np.unique(self.signs(atom)).tolist())
+        return [str(atom.compare(operator)) for sign, operator in CASES.items() if sign not in shown]
 
-    def neighbours(self, probe: Probe) -> tuple[Fraction | None, Fraction | None]:
-        """The values of the difference just below and just above the probe."""
-        values, signs = self.difference(*probe.pair), self.signs(probe)
-        below, above = values[(signs < 0) & np.isfinite(values)], values[(signs > 0) & np.isfinite(values)]
-        return (
-            self.value(probe.pair, below.max()) if len(below) else None,
-            self.value(probe.pair, above.min()) if len(above) else None,
-        )
-
-    def sides(self, probe: Probe, constant: Fraction) -> tuple[Expression, Expression]:
-        """What a comparison with the probe's difference has on its left and on its right."""
-        left = Variable(self.names[probe.first])
-        if probe.second == len(self.names):
-            return left, Constant(constant)
-        return left, Variable(self.names[probe.second]) + constant
-
-    def told(self, row: int) -> str:
-        """A row in words."""
+    def describe(self, row: int) -> str:
+        """A row as text."""
         values = self.x[row].tolist()
         return ", ".join(f"{name} = {value!r}" for name, value in zip(self.names, values, strict=True))
 
 
-def rational_of(value: float) -> Fraction:
-    """A float as the decimal that it prints as."""
-    return Fraction(repr(float(value)))
-
-
 def _unit(column: Tensor) -> Fraction | None:
-    """A power of ten of which all numbers are whole multiples, as they print; None where there is none."""
+    """A power of ten of which all numbers are integer multiples, as they print; None where there is none."""
     if not column.is_floating_point() or not column.numel():
         return Fraction(1)
     for digits in range(DECIMALS + 1):

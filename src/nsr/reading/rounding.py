@@ -1,16 +1,36 @@
-"""The constant that a person would have written: the simplest number that the data allow."""
+"""Constants as a person would have written them, and how far floats may be off by rounding."""
 
 import math
 from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
 
 DIGITS = 20
-"""How many digits after the point are tried."""
+"""How many decimals are tried."""
+ROUNDINGS = 16
+"""How many roundings in a row are forgiven."""
+
+Sizes = TypeVar("Sizes", float, np.ndarray)
+
+
+def rounding_tolerance(sizes: Sizes, resolution: float) -> Sizes:
+    """How far a sum may be off by rounding alone, for terms whose absolute values add up to ``sizes``.
+
+    ``resolution`` is the eps of the dtype in which the numbers were given.
+    """
+    return ROUNDINGS * resolution * sizes
+
+
+def as_rational(value: float) -> Fraction:
+    """A float as the decimal that it prints as."""
+    return Fraction(repr(float(value)))
 
 
 def simplest(low: Fraction, high: Fraction, near: Fraction) -> Fraction:
-    """The number of fewest digits from ``low`` to ``high``: 0 before 5000 before 5 before 37.5; then the nearest.
+    """The number with the fewest digits from ``low`` to ``high``: 0 before 5000 before 5 before 37.5.
 
-    Of two that are equally near, one that ends in 5 is taken.
+    Of several, the one nearest to ``near``; of two equally near, one that ends in 5.
     """
     if low <= 0 <= high:
         return Fraction(0)
@@ -25,7 +45,7 @@ def simplest(low: Fraction, high: Fraction, near: Fraction) -> Fraction:
 
 
 def _nearest(count: Fraction) -> int:
-    """The nearest whole number; of two the one that ends in 5 or 0, else the even one."""
+    """The nearest integer; of two, the one that ends in 5 or 0, else the even one."""
     if count.denominator == 2:
         return next((each for each in (math.floor(count), math.ceil(count)) if each % 5 == 0), round(count))
     return round(count)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +12,9 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from nsr.learn import NSRClassifier
 from nsr.learn.fitting import predict_and_compare
 from nsr.learn.result import Learned
-from nsr.program.expressions import Compare, Expression, Linear, Variable, Where, total
+from nsr.program.expressions import Compare, Expression, Where
 from nsr.program.program import Program
+from nsr.reading.atoms import Atom
 
 MOST_POINTS = 1_000
 """The most rows that are drawn. Of more rows, a sample is drawn, the same each time."""
@@ -26,49 +26,15 @@ def classes_of(learned: Learned) -> tuple[Any, ...] | None:
     return tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
 
 
-@dataclass(frozen=True)
-class Border:
-    """Where a comparison changes: where ``measure`` is ``at``. The first column has the weight 1."""
-
-    weights: tuple[tuple[str, Fraction], ...]
-    at: Fraction
-
-    @property
-    def columns(self) -> frozenset[str]:
-        """The columns that are compared, or the one that is compared with a constant."""
-        return frozenset(name for name, _ in self.weights)
-
-    @property
-    def measure(self) -> Expression:
-        """What is compared with ``at``: a column, or a difference."""
-        return total([(weight, Variable(name)) for name, weight in self.weights])
-
-    def __str__(self) -> str:
-        (first, _), *others = self.weights
-        rest = total([(-weight, Variable(name)) for name, weight in others], self.at)
-        return f"{Variable(first)} = {rest}"
-
-    def measured(self, x: pd.DataFrame) -> np.ndarray:
-        """The measure of each row."""
-        return np.asarray(sum(float(weight) * x[name].to_numpy() for name, weight in self.weights))
+def borders(expression: Expression) -> list[Atom]:
+    """The borders of an expression, each once, as far as a chart can show them: those of one or two columns."""
+    atoms = (Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare))
+    return list(dict.fromkeys(atom for atom in atoms if atom is not None and len(atom.weights) <= 2))
 
 
-def borders(expression: Expression) -> list[Border]:
-    """The borders of an expression, each once, as far as a picture can show them: of one column or of two."""
-    found = []
-    for node in expression.walk():
-        if not isinstance(node, Compare):
-            continue
-        difference = node.left - node.right
-        if isinstance(difference, Variable):
-            difference = Linear([(1, difference)])
-        if isinstance(difference, Linear) and len(difference.terms) <= 2:
-            names = [atom.name for atom in difference.children if isinstance(atom, Variable)]
-            scale = difference.terms[0][0]
-            if len(names) == len(difference.terms):
-                weights = tuple((name, c / scale) for name, (c, _) in zip(names, difference.terms, strict=True))
-                found.append(Border(weights, -difference.constant / scale))
-    return list(dict.fromkeys(found))
+def measured(border: Atom, x: pd.DataFrame) -> np.ndarray:
+    """The sum that a border compares with its constant, for each row."""
+    return np.asarray(sum(weight * x[name].to_numpy() for name, weight in border.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +84,9 @@ class Points:
             information = mutual_info_regression(numbers, self.y, random_state=0)
         return [self.x.columns[at] for at in np.argsort(-information, kind="stable")]
 
-    def information(self, border: Border) -> float:
+    def information(self, border: Atom) -> float:
         """Mutual information, in nats, between a row's side of a border (below, at, above) and its group."""
-        sides = np.sign(border.measured(self.x) - float(border.at)).astype(np.int64) + 1
+        sides = np.sign(measured(border, self.x) - float(border.constant)).astype(np.int64) + 1
         cells = np.bincount(sides * (self.group.max() + 1) + self.group, minlength=3 * (self.group.max() + 1))
         joint = cells.reshape(3, -1) / len(sides)
         independent = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)

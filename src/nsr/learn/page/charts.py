@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from nsr.html import HEIGHT, Charts
-from nsr.learn.page.borders import Border, Points, borders
+from nsr.learn.page.borders import Points, borders, measured
 from nsr.learn.result import Learned
 from nsr.learn.tables import plural
+from nsr.reading.atoms import Atom
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
 BINS = 30
@@ -32,25 +33,25 @@ def learned_charts(learned: Learned) -> Charts:
         yield name, title + sampled, chart.properties(width="container", height=HEIGHT + 40)
 
 
-def _with_borders(points: Points, found: Sequence[Border], target: str) -> Charts:
-    drawn: set[Border] = set()
+def _with_borders(points: Points, found: Sequence[Atom], target: str) -> Charts:
+    drawn: set[Atom] = set()
     views: list[tuple[str, str]] = []
     for border in found:
         view = None if border in drawn or len(views) == 2 else _view(points, border, found)
         if view is not None:
             views.append(view)
-            drawn |= {each for each in found if each.columns <= set(view)}
+            drawn |= {each for each in found if set(each.columns) <= set(view)}
     for number, view in enumerate(views, 1):
-        lines = [border for border in found if border.columns <= set(view)]
+        lines = [border for border in found if set(border.columns) <= set(view)]
         meaning = f"The line is {lines[0]}." if len(lines) == 1 else "The lines are where the comparisons change."
         title = f"{target} by {_short(view[1])} and {_short(view[0])}. {meaning}{_ringed(points)}"
         yield f"learned-{number}", title, _scatter(points, view, lines, target)
     if len(views) < 2 and points.groups:
-        measured, at = found[0].measured(points.x), float(found[0].at)
-        reach = float(np.quantile(np.abs(measured - at), 0.5)) or float(np.abs(measured - at).max())
+        values, at = measured(found[0], points.x), float(found[0].constant)
+        reach = float(np.quantile(np.abs(values - at), 0.5)) or float(np.abs(values - at).max())
         title = f"The half of the rows closest to {found[0]} (the line)."
-        near = np.abs(measured - at) <= reach
-        yield "learned-near", title, _counted(points, measured, near, str(found[0].measure), at)
+        near = np.abs(values - at) <= reach
+        yield "learned-near", title, _counted(points, values, near, str(found[0].sum), at)
 
 
 def _without_borders(points: Points, target: str) -> Charts:
@@ -75,7 +76,7 @@ def _without_borders(points: Points, target: str) -> Charts:
         yield "learned-2", title, _against(points, points.x[first].to_numpy(), first, target)
 
 
-def _view(points: Points, border: Border, found: Sequence[Border]) -> tuple[str, str] | None:
+def _view(points: Points, border: Atom, found: Sequence[Atom]) -> tuple[str, str] | None:
     """The columns on the x and y axes that show a border; one column is paired with the most informative other one."""
     first, *others = [name for name, _ in border.weights]
     if others:
@@ -85,10 +86,10 @@ def _view(points: Points, border: Border, found: Sequence[Border]) -> tuple[str,
     return (first, beside[0]) if beside else None
 
 
-def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Border], target: str) -> Any:
+def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Atom], target: str) -> Any:
     across, up = (points.x[name].to_numpy() for name in view)
     ends = [
-        _domain(values, [float(b.at) for b in lines if b.columns == {name}])
+        _domain(values, [float(b.constant) for b in lines if b.columns == (name,)])
         for name, values in zip(view, (across, up), strict=True)
     ]
     x, y = (
@@ -215,12 +216,12 @@ def _bins(values: np.ndarray, at: float | None) -> tuple[np.ndarray, np.ndarray]
     return np.stack([cuts[:-1], cuts[1:]], 1), np.clip(np.searchsorted(cuts, values, side="right") - 1, 0, BINS - 1)
 
 
-def _ends(line: Border, view: tuple[str, str], ends: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
+def _ends(line: Atom, view: tuple[str, str], ends: Sequence[Sequence[float]]) -> list[tuple[float, float]]:
     """Where a border enters and leaves a chart, or points just outside."""
-    weights, at = {name: float(weight) for name, weight in line.weights}, float(line.at)
-    if line.columns == {view[0]}:
+    weights, at = {name: float(weight) for name, weight in line.weights}, float(line.constant)
+    if line.columns == (view[0],):
         return [(at, ends[1][0]), (at, ends[1][1])]
-    if line.columns == {view[1]}:
+    if line.columns == (view[1],):
         return [(ends[0][0], at), (ends[0][1], at)]
     return [(x, (at - weights[view[0]] * x) / weights[view[1]]) for x in ends[0]]
 

@@ -9,18 +9,17 @@ import numpy as np
 
 from nsr.errors import InputError
 from nsr.html import embedded, write_html
+from nsr.learn.evidence import ORIGINS, percent
 from nsr.learn.page.borders import classes_of
 from nsr.learn.page.charts import learned_charts
 from nsr.learn.page.trees import LEVELS, tree_of
 from nsr.learn.result import Learned
-from nsr.learn.rules import comparisons
-from nsr.learn.search import share_of
 from nsr.program.emit.exactness import InexactWarning
 from nsr.program.program import Program
+from nsr.reading.rules import comparisons
 
 MOST_ROWS = 20
 """How many of the rows that contradict a rule are shown."""
-BEGAN = {"screen": "initialised from the screen of the data", "random": "initialised at random"}
 LANGUAGES = {"python": "Python", "sql": "SQL"}
 
 
@@ -38,9 +37,9 @@ def write_page(path: Path, learned: Learned) -> None:
         rule=estimator.rule_,
         score=_score(learned),
         evidence=evidence,
-        agreement=share_of(evidence.agreement),
-        held_out=None if evidence.held_out is None else share_of(evidence.held_out),
-        began=[f"{count} {BEGAN.get(kind, kind)}" for kind, count in evidence.began.items()],
+        agreement=percent(evidence.agreement),
+        held_out=None if evidence.held_out is None else percent(evidence.held_out),
+        began=[f"{count} {ORIGINS[origin]}" for origin, count in evidence.origins.items()],
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
         charts=[embedded(*chart) for chart in learned_charts(learned)],
@@ -58,7 +57,7 @@ def _score(learned: Learned) -> str | None:
     if estimator.program_ is not None or estimator.use == "program":
         return None
     score = estimator.score(learned.x, learned.y)
-    return f"R² is {score:.4f}" if classes_of(learned) is None else f"accuracy is {share_of(score)}"
+    return f"R² is {score:.4f}" if classes_of(learned) is None else f"accuracy is {percent(score)}"
 
 
 def _mean_error(learned: Learned) -> float | None:
@@ -87,7 +86,7 @@ def _tree(learned: Learned) -> dict[str, Any]:
     return {
         "comparisons": None if program is None else comparisons(program.expression),
         "tree": tree,
-        "tree_accuracy": None if tree is None or tree.accuracy is None else share_of(tree.accuracy),
+        "tree_accuracy": None if tree is None or tree.accuracy is None else percent(tree.accuracy),
     }
 
 

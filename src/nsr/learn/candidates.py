@@ -1,0 +1,84 @@
+"""Which sums of columns a rule may compare with a constant: each column alone, and differences of two.
+
+To let rules compare something else, such as ``a + b`` with ``c``, propose its weights here and price it in
+``rules.price``; everything else takes any weights.
+"""
+
+from collections.abc import Iterator, Sized
+
+import numpy as np
+
+from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
+from nsr.reading.rows import LabelledRows
+
+MOST_SUMS = 3_000
+"""How many sums are examined closely."""
+COMPARABLE = 100.0
+"""Columns whose spreads differ by no more than this factor are compared with each other."""
+WITHIN = 0.02
+"""So are columns that each have this share of their rows within the range of the other."""
+SCREENED = 2_000
+"""The screen examines this many rows at most; a rule that it leads to is read again on all of them."""
+
+
+def evenly_spaced(rows: Sized, most: int) -> np.ndarray:
+    """The positions of at most ``most`` rows, spread evenly."""
+    return np.unique(np.linspace(0, len(rows) - 1, most).astype(np.int64))
+
+
+def candidate_sums(rows: LabelledRows) -> list[Weights]:
+    """The sums to screen; of very many, those whose sign alone separates the classes best."""
+    sums = list(comparable(rows.columns))
+    names = rows.columns.names
+    if len(sums) <= MOST_SUMS:
+        return sums
+    if len(names) >= MOST_SUMS:
+        return sums[: len(names)]
+    position = {name: at for at, name in enumerate(names)}
+    pairs = [(position[weights[0][0]], position[weights[1][0]]) for weights in sums[len(names) :]]
+    score = _sign_scores(rows, pairs)
+    ranked = sorted(range(len(pairs)), key=lambda at: -score[at])[: MOST_SUMS - len(names)]
+    return sums[: len(names)] + [sums[len(names) + at] for at in ranked]
+
+
+def _sign_scores(rows: LabelledRows, pairs: list[tuple[int, int]]) -> list[float]:
+    """How strongly the sign of each difference, or being equal, goes with one class."""
+    x = rows.columns.x.double().numpy()
+    excess = np.eye(rows.n_classes)[rows.classes] * rows.weight[:, None]
+    excess -= rows.weight[:, None] * excess.sum(0) / rows.total
+    by_first: dict[int, list[int]] = {}
+    for first, second in pairs:
+        by_first.setdefault(first, []).append(second)
+    score: dict[tuple[int, int], float] = {}
+    for first, seconds in by_first.items():
+        difference = x[:, [first]] - x[:, seconds]
+        signs = np.abs(np.sign(difference).T @ excess).max(1)
+        ties = np.abs((difference == 0).T @ excess).max(1)
+        score |= {(first, second): float(s) for second, s in zip(seconds, np.maximum(signs, ties), strict=True)}
+    return [score[pair] for pair in pairs]
+
+
+def comparable(columns: Columns) -> Iterator[Weights]:
+    """Each column alone, then the differences of two columns that are worth comparing.
+
+    Two columns are if their spreads are similar, or if enough rows of each lie within the range of the other. Otherwise
+    their difference is as good as the larger one alone.
+    """
+    names, x = columns.names, columns.x.double().numpy()
+    low, high = np.quantile(x, (0.05, 0.95), axis=0)
+    spread = np.maximum(high - low, 1e-300)
+    similar = np.abs(np.log(spread) - np.log(spread)[:, None]) <= np.log(COMPARABLE)
+    within = np.array([_enough_within(x, column) for column in x.T])
+    yield from (Atom.difference(name).weights for name in names)
+    for first in range(len(names)):
+        for second in range(first + 1, len(names)):
+            if similar[first, second] or (within[first, second] and within[second, first]):
+                yield Atom.difference(names[first], names[second]).weights
+
+
+def _enough_within(x: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which columns have enough rows, not all of one value, within the range of another."""
+    inside = (x >= other.min()) & (x <= other.max())
+    low, high = np.where(inside, x, np.inf).min(0), np.where(inside, x, -np.inf).max(0)
+    return np.asarray((inside.mean(0) >= WITHIN) & (low < high))

@@ -1,0 +1,133 @@
+"""What speaks against a rule, and how near the rows come to its borders."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linprog
+from scipy.stats import mannwhitneyu, rankdata
+
+from nsr.learn.candidates import SCREENED, evenly_spaced
+from nsr.learn.rules import Rule, price
+from nsr.program.text import name
+from nsr.reading.columns import Columns
+from nsr.reading.rows import LabelledRows
+from nsr.reading.rules import answers
+from nsr.reading.screen import Screen, patterns
+
+BY_CHANCE = 1e-4
+"""Contradicting rows that lie so near the borders of a rule with less than this probability are not random errors."""
+UNEXPLAINED = 5.0
+"""Nats, after its price, that a further comparison may explain of contradictions that are still called random."""
+ROWS_PER_CONSTANT = 20
+"""A smooth border is only looked for where there are this many rows for each of its constants."""
+
+
+def nats_unexplained(screen: Screen, rule: Rule) -> float:
+    """Nats by which the best further comparison explains the rows that contradict a rule, after its price.
+
+    Random wrong labels leave nothing; a rule that only approximates the truth leaves much.
+    """
+    rows, guess = screen.rows, answers(rule.expression, screen.rows)
+    wrong = LabelledRows(rows.columns, (guess != rows.classes).astype(np.int64), rows.weight, 2)
+    if not wrong.classes.any():
+        return 0.0
+    other = Screen(wrong, screen.sums)
+    now = wrong.uncertainty(guess)
+    return max(now - split.left - price(other, split.atom) for split in other.splits(guess))
+
+
+def chance_of_nearness(rows: LabelledRows, rule: Rule) -> float:
+    """The probability that contradicting rows lie so near the borders of a rule if they were drawn at random.
+
+    Wrong labels can be anywhere. A rule that only follows a smooth border is contradicted along it.
+    """
+    guess = answers(rule.expression, rows)
+    wrong = guess != rows.classes
+    if not wrong.any() or wrong.all():
+        return 1.0
+    nearness = np.ones(len(rows))  # the rank of each row's distance from the nearest border that decides it
+    for at, atom in enumerate(rule.atoms):
+        others = patterns(rows, [*rule.atoms[:at], *rule.atoms[at + 1 :]])
+        shown = np.bincount(others * rows.n_classes + guess, minlength=(others.max() + 1) * rows.n_classes) > 0
+        decides = shown.reshape(-1, rows.n_classes).sum(1)[others] > 1
+        rank = rankdata(np.abs(rows.columns.distances(atom))) / len(rows)
+        nearness = np.where(decides, np.minimum(nearness, rank), nearness)
+    return float(mannwhitneyu(nearness[wrong], nearness[~wrong], alternative="less").pvalue)
+
+
+def smooth_border(rows: LabelledRows, rule: Rule) -> str | None:
+    """A line or a product of two columns that separates the classes with fewer constants than a rule, if any.
+
+    A rule with several constants is then a staircase along a border that comparisons cannot express. Two rows that
+    contradict the rule, and not the line, weigh as much as a constant.
+    """
+    used = {column for atom in rule.atoms for column in atom.columns}
+    columns = [position for position, column in enumerate(rows.columns.names) if column in used]
+    constants = sum(atom.has_constant for atom in rule.atoms) + rule.wrong / 2
+    if rows.n_classes != 2 or len(columns) < 2:
+        return None
+    x = rows.columns.x.double().numpy()[:, columns]
+    names = [name(rows.columns.names[column]) for column in columns]
+    tried = [(x, names, len(names))]
+    if len(names) == 2:
+        tried.append((x.prod(1, keepdims=True), [" * ".join(names)], 1))
+    for terms, texts, n_constants in tried:
+        if n_constants < constants and len(rows) > ROWS_PER_CONSTANT * n_constants:
+            border = _separating_line(terms, texts, rows.classes == 1)
+            if border is not None:
+                return border
+    return None
+
+
+def _separating_line(terms: np.ndarray, texts: Sequence[str], holds: np.ndarray) -> str | None:
+    """An inequality of a sum of terms that holds for exactly these rows, as text; None without one."""
+    scale = np.abs(terms).max(0)
+    if not (scale > 0).all():
+        return None
+    signed = np.where(holds, 1.0, -1.0)[:, None] * np.column_stack([terms / scale, np.ones(len(terms))])
+    tried = signed[evenly_spaced(signed, SCREENED)]  # the result is checked on all
+    # The widest margin: weights of at most 1, and every row on its side by at least the last variable.
+    limits = np.column_stack([-tried, np.ones(len(tried))])
+    bounds = [*[(-1, 1)] * len(texts), (None, None), (None, 1)]
+    found = linprog([0.0] * signed.shape[1] + [-1.0], limits, np.zeros(len(tried)), bounds=bounds)
+    if not found.success or found.x[-1] < 1e-9 or (signed @ found.x[:-1] <= 0).any():
+        return None
+    weights, constant = found.x[:-2] / scale, float(found.x[-2])
+    lead = int(np.abs(found.x[:-2]).argmax())
+    others = [f"{-weights[at] / weights[lead]:.4g} * {texts[at]}" for at in range(len(texts)) if at != lead]
+    right = " + ".join([*others, f"{-constant / weights[lead]:.4g}"])
+    return f"{texts[lead]} {'>' if weights[lead] > 0 else '<'} {right}".replace("+ -", "- ")
+
+
+@dataclass(frozen=True)
+class Margin:
+    """How far the nearest rows on both sides are from where a comparison changes, and whether some are there."""
+
+    below: float
+    at: bool
+    above: float
+
+    def __str__(self) -> str:
+        below = [f"{self.below:.3g} below"] if self.below < math.inf else []
+        above = [f"{self.above:.3g} above"] if self.above < math.inf else []
+        return ", ".join(below + ["on it"] * self.at + above)
+
+
+def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
+    """For each comparison of a rule, how near the rows come to where it changes."""
+    near = {}
+    for atom in rule.atoms:
+        distances = columns.distances(atom)
+        left, right = atom.sides
+        below, above = (
+            np.min(side, initial=math.inf) for side in (-distances[distances < 0], distances[distances > 0])
+        )
+        near[f"{left} and {right}"] = Margin(float(below), bool((distances == 0).any()), float(above))
+    return near
+
+
+def not_covered(columns: Columns, rule: Rule) -> tuple[str, ...]:
+    """Cases of single comparisons of a rule that no row shows; there the rule says what is shortest."""
+    return tuple(case for atom in rule.atoms for case in columns.cases_not_covered(atom))
