@@ -9,7 +9,7 @@ import pandas as pd
 
 from nsr.errors import at_least, check_error_rate, one_of
 from nsr.learn import tables
-from nsr.learn.fitting import Settings, fit_and_verify
+from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.result import Learned
 from nsr.learn.saved import load_saved
 from nsr.program.emit import TARGETS
@@ -30,14 +30,14 @@ def learn(
     on_message: Callable[[str], None] = lambda _: None,
     on_progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Learned:
-    """Look for the exact rule that gives one column of a table from the others.
+    """Look for the exact rule that determines one column of a table from the others.
 
     Args:
         path: A CSV, TSV or Parquet file. A large one is sampled for learning; a rule is verified on all rows.
         target: Column to predict.
         columns: Columns to learn from; by default all numeric columns.
         kind: Whether the target is a ``class`` or a ``number``; by default decided from its values.
-        errors: The largest fraction of rows that may contradict a rule. They must look random.
+        errors: The largest fraction of rows that may contradict a rule, if they look random.
         restarts: How many models to train.
         seed: Seed of everything random.
         drop_missing: Skip rows with missing values instead of raising an error.
@@ -55,7 +55,7 @@ def learn(
     estimator, verified = fit_and_verify(
         sample.features,
         sample.target,
-        Settings(kind=kind, errors=errors, restarts=restarts, seed=seed),
+        FitSettings(kind=kind, errors=errors, restarts=restarts, seed=seed),
         all_rows=partial(
             tables.chunks,
             table,

@@ -52,7 +52,8 @@ def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequ
     names = [column.name for column in columns]
     rows = frame(sample, {name: types[name] for name in (*names, target)})
     dropped = _count_incomplete(table, (*names, target))
-    left_out |= _uninformative({name: rows[name].tolist() for name in names}, types, in_sample)
+    if len(rows) < len(sample.rows):
+        left_out |= _uninformative({name: rows[name].tolist() for name in names}, types, in_sample)
     _check_rows(table, rows[target], dropped)
     features = rows[[name for name in names if name not in left_out]]
     if features.empty:
