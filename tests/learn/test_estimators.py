@@ -53,16 +53,16 @@ def test_a_rule_in_a_table_with_its_evidence(fitted, orders):
     evidence = fitted.evidence_
     assert evidence.agreement == evidence.held_out == 1
     assert (evidence.rows, evidence.held_out_rows, evidence.restarts) == (400, 79, 2)
-    assert evidence.agreed == sum(evidence.began.values()) >= 1
-    assert evidence.began["screen"] == 1
+    assert evidence.agreed == sum(evidence.origins.values()) >= 1
+    assert evidence.origins["screen"] == 1
     assert all(margin.above < 1.5 for margin in evidence.margins.values())
-    assert str(evidence).startswith("right on 100 % of the rows, of which 400 are distinct\nread without 79 of them, ")
-    assert "from a screen of the data" in str(evidence)
+    assert str(evidence).startswith("accuracy: 100 % (400 distinct rows)\nheld-out accuracy: 100 % (79 rows)\n")
+    assert "from the screen" in str(evidence)
     assert (fitted.predict(orders.drop(columns="shipped")) == orders["shipped"]).all()
     assert len(fitted.members_) == 2
 
 
-def test_the_program_or_the_model_predicts_as_asked(fitted, orders):
+def test_the_program_or_the_model_predicts_as_set(fitted, orders):
     x = orders.drop(columns="shipped")
     far = x.assign(stock=x["stock"] * 10**6 + 1, ordered=x["stock"] * 10**6)
     truth = np.where(far["price in €"] <= far["limit"], "yes", "no")
@@ -74,7 +74,9 @@ def test_the_program_or_the_model_predicts_as_asked(fitted, orders):
     assert not np.array_equal(model.predict_proba(x), fitted.predict_proba(x))
     nothing = NSRClassifier(**SHORT, use="program").fit(x, np.random.default_rng(0).permutation(orders["shipped"]))
     assert nothing.program_ is None
-    with pytest.raises(ValueError, match="^there is no program to use: no comparison of the columns tells"):
+    with pytest.raises(
+        ValueError, match="^there is no program to use: no rule: no comparison of the columns separates"
+    ):
         nothing.predict(x)
 
 
@@ -106,7 +108,7 @@ def test_classes_of_tables_with_distractors(line):
     assert (model.predict(pd.DataFrame(far.columns)) == far.y).all(), (model.rule_, table.rule)
 
 
-def test_numbers_as_classes_are_said_and_texts_are_counted():
+def test_numeric_classes_are_returned_and_texts_are_numbered():
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.integers(-9, 10, (200, 2)), columns=["a", "b"])
     signs = np.sign(x["a"] - x["b"])
@@ -157,9 +159,9 @@ def test_no_rule_is_claimed_where_there_is_none(line):
 def test_wrong_settings_and_tables_are_refused_in_a_sentence():
     x, y = np.arange(20.0).reshape(10, 2), np.arange(10) > 4
     for settings, text in [
-        ({"restarts": 0}, "restarts must be a whole number of at least 1, got 0"),
-        ({"epochs": 2.5}, "epochs must be a whole number of at least 1, got 2.5"),
-        ({"errors": 0.5}, "errors must be a share from 0 to below 0.5, got 0.5"),
+        ({"restarts": 0}, "restarts must be an integer of at least 1, got 0"),
+        ({"epochs": 2.5}, "epochs must be an integer of at least 1, got 2.5"),
+        ({"errors": 0.5}, "errors must be at least 0 and less than 0.5, got 0.5"),
         ({"use": "both"}, "use must be one of auto, program, model, got 'both'"),
     ]:
         with pytest.raises(ValueError, match=f"^{text}$"):
@@ -169,7 +171,7 @@ def test_wrong_settings_and_tables_are_refused_in_a_sentence():
 
 
 @pytest.mark.parametrize("kind", ["bool", "uint8", "uint32", "uint64", "int16", "float16", "float32", "longdouble"])
-def test_columns_of_every_type_are_asked_as_they_were_learned(kind):
+def test_columns_of_every_dtype_are_predicted_as_they_were_learned(kind):
     x = np.random.default_rng(0).integers(0, 2 if kind == "bool" else 100, (150, 3)).astype(kind)
     y = x[:, 0].astype(float) > x[:, 1].astype(float)
     model = NSRClassifier(restarts=2, epochs=60, random_state=0, use="model").fit(x, y)
@@ -177,7 +179,7 @@ def test_columns_of_every_type_are_asked_as_they_were_learned(kind):
     assert (model.set_params(use="auto").predict(x) == y).all()
 
 
-def test_whole_numbers_are_not_rounded():
+def test_integers_are_not_rounded():
     rng = np.random.default_rng(0)
     start = rng.integers(10**14, 2 * 10**14, 300)
     x = pd.DataFrame({"s": start, "a": start + rng.integers(-5, 6, 300)})
@@ -190,7 +192,7 @@ def test_whole_numbers_are_not_rounded():
     )
 
 
-def test_copies_of_a_row_are_no_evidence():
+def test_copies_of_a_row_do_not_count_as_evidence():
     for seed in range(3):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(12, 4)), rng.permutation([0, 1] * 6)
@@ -199,30 +201,30 @@ def test_copies_of_a_row_are_no_evidence():
         assert NSRClassifier(**SHORT).fit(x, y, sample_weight=[100.0] * 12).program_ is None
 
 
-def test_exceptions_that_follow_a_comparison_are_no_accident():
+def test_exceptions_that_follow_a_comparison_are_not_random():
     x = pd.DataFrame(np.random.default_rng(0).uniform(0, 100, (400, 3)), columns=["a", "b", "c"])
     model = NSRRegressor(**SHORT).fit(x, np.where(x["a"] > 93, x["b"] * x["c"], 0.0))
     assert model.program_ is None
-    assert "no accident" in model.evidence_.reason
+    assert "are not random" in model.evidence_.reason
 
 
-def test_too_few_rows_to_hold_any_out_are_said_to_be():
+def test_too_few_rows_to_hold_any_out_are_reported():
     x = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": [4.0, 3, 2, 1]})
     model = NSRClassifier(**SHORT).fit(x, [0, 0, 1, 1])
     assert model.program_ is None
     assert model.evidence_.held_out is None
-    assert "too few rows to hold any out" in str(model.evidence_)
+    assert "held-out accuracy: none, too few rows" in str(model.evidence_)
 
 
-def test_columns_of_one_name_are_refused():
+def test_repeated_column_names_are_refused():
     x = pd.DataFrame(np.arange(20.0).reshape(10, 2), columns=["a", "a"])
-    with pytest.raises(ValueError, match="columns must have names of their own, got 'a' 2 times"):
+    with pytest.raises(ValueError, match="column names must be unique, got 'a' 2 times"):
         NSRClassifier(**SHORT).fit(x, [0, 1] * 5)
 
 
-def test_whole_numbers_that_floats_do_not_hold_are_warned_of():
+def test_integers_that_floats_cannot_hold_give_a_warning():
     x = pd.DataFrame({"id": np.arange(20) + 2**60, "b": np.arange(20) / 8})
-    with pytest.warns(DataConversionWarning, match=r"column 'id' has whole numbers beyond 2\^53 and is rounded"):
+    with pytest.warns(DataConversionWarning, match=r"column 'id' holds integers beyond 2\^53, which are rounded"):
         NSRClassifier(**SHORT).fit(x, [0, 1] * 10)
 
 
@@ -236,21 +238,21 @@ def test_pieces_meet_where_the_rows_leave_it_open():
 def test_ties_at_which_pieces_agree_are_rows_too():
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 20, (600, 2)), columns=["a", "b"])
     evidence = NSRRegressor(**SHORT).fit(x, x.max(axis=1)).evidence_
-    assert evidence.unseen == ()
-    assert str(evidence.margins["a and b"]) == "1 below, at it, 1 above"
+    assert evidence.not_covered == ()
+    assert str(evidence.margins["a and b"]) == "1 below, on it, 1 above"
 
 
-def test_a_factor_is_said_to_be_none_of_its_rules():
+def test_a_factor_is_reported_as_outside_the_language():
     x = pd.DataFrame(np.random.default_rng(1).integers(0, 60, (500, 3)), columns=["a", "b", "c"])
     model = NSRClassifier(**SHORT).fit(x, x["a"] > 1.1 * x["b"])
     assert model.program_ is None
-    assert "comparisons only follow a border that is about b < 0.9" in model.evidence_.reason
+    assert "comparisons only approximate the border, which is about b < 0.9" in model.evidence_.reason
     assert model.evidence_.nearest.startswith("True if ")
-    assert f"\nthe nearest is {model.evidence_.nearest}\n" in str(model.evidence_)
+    assert f"\nnearest rule: {model.evidence_.nearest}\n" in str(model.evidence_)
 
 
-def test_few_distinct_rows_are_said_to_be_few():
+def test_few_distinct_rows_are_reported():
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 2)), columns=["a", "b"])
     model = NSRClassifier(**SHORT).fit(x, x.all(axis=1))
-    few = "no rule: 4 distinct rows, 1 of the rarest class, are too few to tell one from chance"
+    few = "no rule: too few rows to tell a rule from chance (4 distinct rows, 1 of the rarest class)"
     assert model.evidence_.reason == few

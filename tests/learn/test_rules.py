@@ -207,11 +207,6 @@ def test_decimals_are_exact_also_beside_columns_of_floats():
     assert Fraction("0.3") < rule.atoms[0].constant < Fraction("0.31")
 
 
-def test_differences_that_int64_cannot_hold_do_not_wrap():
-    rows = Columns(torch.tensor([[2**62, -(2**62)], [1, 2], [-(2**62), 2**62]]), NAMES[:2])
-    assert rows.signs(Atom.difference("a", "b")).tolist() == [1, -1, -1]
-
-
 def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
     rows = labelled([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
     assert rows.uncertainty(np.zeros(4, dtype=np.int64)) == pytest.approx(4 * math.log(2))
@@ -219,20 +214,3 @@ def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
     assert split.left == pytest.approx(2 * math.log(2))  # one row apart from the others, or one at an end
     groups = rows.columns.signs(split.atom).astype(np.int64) + 1
     assert rows.uncertainty(groups) == pytest.approx(split.left)
-
-
-def test_equal_rows_are_one_with_the_sum_of_their_weights():
-    rows = LabelledRows(
-        Columns(torch.tensor([[2.0], [1.0], [2.0], [5.0]]), ("a",)), np.array([1, 0, 1, 1]), np.array([1.0, 2, 3, 0]), 2
-    )
-    some = rows.distinct()
-    assert some.columns.x.tolist() == [[1.0], [2.0]]
-    assert some.weight.tolist() == pytest.approx([2 / 3, 4 / 3])  # together as many as there are distinct rows
-    assert some.classes.tolist() == [0, 1]
-
-
-def test_probes_between_whole_numbers_have_rows_on_either_side_only():
-    rows = Columns(torch.tensor([[1], [2], [3]]), ("a",))
-    assert rows.signs(Atom.difference("a", constant=Fraction(5, 2))).tolist() == [-1, -1, 1]
-    assert rows.signs(Atom.difference("a", constant=Fraction(2))).tolist() == [-1, 0, 1]
-    assert rows.distances(Atom.difference("a", constant=Fraction(5, 2))).tolist() == [-1.5, -0.5, 0.5]

@@ -1,0 +1,35 @@
+"""What a rule may compare is decided in one place: whatever sum is proposed there is read, rounded and printed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nsr.learn import NSRClassifier, NSRRegressor, candidates, search
+
+
+@pytest.mark.parametrize(
+    ("weights", "text"),
+    [
+        ((("a", 1), ("b", 1), ("c", -1)), "a + b > c"),
+        ((("a", 1), ("b", -1), ("c", -1), ("d", 1)), "a + d > b + c + 10"),
+        ((("a", 10), ("b", -11)), "10*a > 11*b"),
+    ],
+)
+def test_a_new_kind_of_sum_needs_only_to_be_proposed(monkeypatch, weights, text):
+    x = pd.DataFrame(np.random.default_rng(5).integers(0, 60, (500, 5)), columns=list("abcde"))
+    total = sum(weight * x[name] for name, weight in weights)
+    y = total > (10 if text.endswith("10") else 0)
+    without = NSRClassifier(restarts=2, epochs=5, random_state=0).fit(x, y)
+    assert without.program_ is None  # not in the language of differences
+    monkeypatch.setattr(search, "candidate_sums", lambda rows: [*candidates.candidate_sums(rows), weights])
+    model = NSRClassifier(restarts=2, epochs=5, random_state=0).fit(x, y)
+    assert str(model.program_) == text
+    assert model.program_.evidence is model.evidence_
+    assert (model.predict(x) == y).all()
+
+
+def test_a_regressor_hands_its_evidence_to_its_program():
+    x = pd.DataFrame(np.random.default_rng(0).integers(0, 20, (300, 2)), columns=["a", "b"])
+    model = NSRRegressor(restarts=1, epochs=5, random_state=0).fit(x, x["a"] - 2 * x["b"])
+    assert model.program_.evidence is model.evidence_
+    assert model.program_.evidence.agreement == 1
