@@ -43,9 +43,11 @@ def test_what_is_written_is_read_to_the_last_digit(tmp_path):
 
 
 def test_a_metric_that_only_some_cells_have_is_missing_in_the_others(tmp_path):
-    some = [dataclasses.replace(record, metrics={"=": 1.0, "epochs": 2.0}) for record in records()[:3]] + records()[3:]
-    archive.write(tmp_path, {"floats": some})
-    assert sorted(archive.read(tmp_path)["floats"], key=repr) == sorted(some, key=repr)
+    changed = [dataclasses.replace(record, metrics={"=": 1.0, "epochs": 2.0}) for record in records()[:3]] + records()[
+        3:
+    ]
+    archive.write(tmp_path, {"floats": changed})
+    assert sorted(archive.read(tmp_path)["floats"], key=repr) == sorted(changed, key=repr)
     assert (tmp_path / "floats.csv").read_text().splitlines()[0].endswith("seconds,memory,environment")
 
 
@@ -67,7 +69,7 @@ def test_old_revisions_and_recipes_are_left_out(tmp_path):
     assert archive.read(tmp_path)["floats"] == []
 
 
-def test_no_files_and_broken_files_are_refused_in_a_sentence(tmp_path):
+def test_missing_and_broken_files_are_errors_of_one_sentence(tmp_path):
     with pytest.raises(InputError, match="^there are no exported results in .*: nsr results --export DIR writes them$"):
         archive.read(tmp_path)
     archive.write(tmp_path, {"floats": records()})
@@ -78,9 +80,9 @@ def test_no_files_and_broken_files_are_refused_in_a_sentence(tmp_path):
 
 
 def test_a_metric_cannot_take_the_name_of_a_column(tmp_path):
-    some = [dataclasses.replace(record, metrics={"seed": 1.0}) for record in records()]
+    changed = [dataclasses.replace(record, metrics={"seed": 1.0}) for record in records()]
     with pytest.raises(ValueError, match="^a metric of floats has the name of a column: seed$"):
-        archive.write(tmp_path, {"floats": some})
+        archive.write(tmp_path, {"floats": changed})
 
 
 COMMITTED = Path(__file__).parents[2] / "results"

@@ -86,15 +86,13 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "nsr.paper.report.page", raising=False)
     monkeypatch.delattr("nsr.paper.report.page", raising=False)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         report(out=tmp_path)
     with pytest.raises(InputError) as before_training:
         small(tmp_path / "new", html=tmp_path / "page.html")
-    assert str(before_training.value) == str(refusal.value)
+    assert str(before_training.value) == str(error.value)
     assert not (tmp_path / "new").exists()
-    assert (
-        str(refusal.value) == "this needs vl_convert: install it with pip install 'neural-status-registers[reproduce]'"
-    )
+    assert str(error.value) == "this needs vl_convert: install it with pip install 'neural-status-registers[reproduce]'"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +114,7 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
         ({"only": {"model": ["nrs"]}}, "unknown model 'nrs': choose from mlp, nsr, classifier; did you mean 'nsr'?"),
     ],
 )
-def test_wrong_requests_are_refused_before_anything_runs(arguments, text):
-    with pytest.raises(InputError) as refusal:
+def test_a_wrong_request_is_an_error_before_anything_runs(arguments, text):
+    with pytest.raises(InputError) as error:
         reproduce(**arguments)
-    assert str(refusal.value) == text
+    assert str(error.value) == text

@@ -26,7 +26,7 @@ def test_a_grid_is_every_combination_with_the_last_axis_fastest():
     assert grid(Point, a=(1, 2), b=("x", "y")) == (Point(1, "x"), Point(1, "y"), Point(2, "x"), Point(2, "y"))
 
 
-def test_canonical_json_does_not_depend_on_order_and_refuses_nan():
+def test_canonical_json_does_not_depend_on_order_and_rejects_nan():
     assert (
         canonical_json({"b": 1, "a": [1.5, "≥"]})
         == canonical_json({"a": [1.5, "≥"], "b": 1})

@@ -1,4 +1,4 @@
-"""What the experiments share: the models that compete, and how trained ensembles are measured."""
+"""What the experiments share: the gates they compare, and how trained ensembles are tested."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ GATES: Mapping[str, Callable[[int, torch.Generator], NSR | MLP]] = {
     "mlp": lambda inputs, generator: MLP(inputs, generator=generator),
     "nsr": lambda inputs, generator: NSR(inputs, generator=generator),
 }
-"""What decides: the paper's baseline, and its register."""
+"""The gates: the paper's baseline and its register, by the name of the model."""
 
 X1, X2, X3, X4, X5 = (Variable(f"x{position}") for position in range(1, 6))
 PIECEWISE = {
@@ -25,16 +25,16 @@ PIECEWISE = {
 """The functions of Section 4.3 as programs."""
 
 Read = Program | Fold | Paths | None
-"""What a member was read as; None where it cannot be read."""
+"""The program that was read from a member; None if it cannot be read."""
 
 
 def accuracy(ensemble: Ensemble, rows: Rows) -> Tensor:
-    """Share of the same rows that each member answers rightly."""
+    """Accuracy of each member on the same rows."""
     return _share(ensemble(rows.x), rows.y)
 
 
 def accuracy_of_each(ensemble: Ensemble, tests: Sequence[Rows]) -> Tensor:
-    """Share of its own rows that each member answers rightly."""
+    """Accuracy of each member, each on different rows."""
     return _share(ensemble.each(torch.stack([test.x for test in tests])), torch.stack([test.y for test in tests]))
 
 
@@ -43,23 +43,24 @@ def _share(answer: Tensor, y: Tensor) -> Tensor:
 
 
 def nearness_of_each(ensemble: Ensemble, tests: Sequence[Rows], tolerance: float, programs: Sequence[Read]) -> Tensor:
-    """Share of its own rows on which each member, or its program where it has one, is within the tolerance."""
-    wrong_by = answers_of_each(ensemble, tests, programs) - torch.stack([test.y for test in tests])
-    return (wrong_by.abs() <= tolerance).double().mean(-1)
+    """Share of rows within the tolerance, for each member or its program if there is one, each on different rows."""
+    error = answers_of_each(ensemble, tests, programs) - torch.stack([test.y for test in tests])
+    return (error.abs() <= tolerance).double().mean(-1)
 
 
 def answers_of_each(ensemble: Ensemble, tests: Sequence[Rows], programs: Sequence[Read]) -> Tensor:
-    """(members, rows): what each member, or its program where it has one, says of its own rows."""
+    """(members, rows): output of each member, or of its program if there is one, each on different rows."""
     x = torch.stack([test.x for test in tests])
     answer = ensemble.each(x)
     for program in {program for program in programs if program is not None}:
-        own = torch.tensor([other == program for other in programs])
-        answer[own] = torch.as_tensor(program(x[own].flatten(0, 1))).to(answer.dtype).reshape(-1, x.shape[1])
+        members = torch.tensor([other == program for other in programs])
+        output = torch.as_tensor(program(x[members].flatten(0, 1)))
+        answer[members] = output.to(answer.dtype).reshape(-1, x.shape[1])
     return answer
 
 
 def read_each(ensemble: Ensemble, data: Sequence[Rows]) -> list[Read]:
-    """The program that each member stands for on its own rows."""
+    """The program read from each member, each on different rows."""
     return [_read(ensemble, seed, rows) for seed, rows in zip(ensemble.seeds, data, strict=True)]
 
 

@@ -18,7 +18,7 @@ from nsr.training import Recipe as Recipe
 
 @dataclass(frozen=True, kw_only=True)
 class ExperimentRecipe(Recipe):
-    """A recipe of an experiment that chooses more than how to train. Each experiment adds its own fields."""
+    """A recipe of an experiment that chooses more than how to train. Experiments add fields."""
 
     test_program: bool = field(default=False, metadata=LATER)
     """Test the program that was read instead of the trained model, where it can be read."""

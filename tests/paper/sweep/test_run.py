@@ -94,12 +94,12 @@ def test_what_another_process_finished_meanwhile_is_not_run_again(tmp_path, monk
 
 def test_what_another_process_is_at_is_waited_for(tmp_path):
     this = sweep(tmp_path, lambda: ThreadPoolExecutor(1))
-    refused = []
+    denied = []
     claim = this.store.claim
 
     def later(item: Item) -> bool:
-        if len(refused) < 2:
-            refused.append(item)
+        if len(denied) < 2:
+            denied.append(item)
             return False
         return claim(item)
 

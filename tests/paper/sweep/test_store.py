@@ -135,23 +135,25 @@ def test_two_writers_at_once_double_nothing(tmp_path):
     assert len(records) == len({(r.cell, r.recipe, r.seed) for r in records}) == 72
 
 
-# What it cannot use: one sentence, and the file is as it was
+# What it cannot use is an error of one sentence, and the file stays as it was
 
 
-def refusal(folder: Path) -> str:
+def error_text(folder: Path) -> str:
     before = (folder / FILE).read_bytes() if (folder / FILE).is_file() else None
-    with pytest.raises(InputError) as refused:
+    with pytest.raises(InputError) as raised:
         Store(folder).records(EXPERIMENT)
     if before is not None:
         assert (folder / FILE).read_bytes() == before
-    text = str(refused.value)
+    text = str(raised.value)
     assert "\n" not in text
     return text
 
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / FILE).write_text("seed,accuracy\n" * 1000)
-    assert refusal(tmp_path).endswith("it is not a database of nsr: move it away or choose another folder with --out")
+    assert error_text(tmp_path).endswith(
+        "it is not a database of nsr: move it away or choose another folder with --out"
+    )
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7])
@@ -159,21 +161,23 @@ def test_a_truncated_database(tmp_path, kept):
     filled(tmp_path).close()
     data = (tmp_path / FILE).read_bytes()
     (tmp_path / FILE).write_bytes(data[: int(len(data) * kept)])
-    assert "is damaged: move it away" in refusal(tmp_path)
+    assert "is damaged: move it away" in error_text(tmp_path)
 
 
 def test_a_database_of_another_program(tmp_path):
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("CREATE TABLE recipes (flour REAL)")
     connection.close()
-    assert refusal(tmp_path) == f"{tmp_path / FILE} is a database of another program; choose another folder with --out"
+    assert (
+        error_text(tmp_path) == f"{tmp_path / FILE} is a database of another program; choose another folder with --out"
+    )
 
 
 def test_a_newer_schema(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
     store._connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     store.close()
-    assert refusal(tmp_path).endswith(
+    assert error_text(tmp_path).endswith(
         f"was written by a newer nsr (its schema is {SCHEMA + 1}, this one reads {SCHEMA}); update nsr"
     )
 
@@ -181,7 +185,8 @@ def test_a_newer_schema(tmp_path):
 def test_a_folder_that_cannot_be_made(tmp_path):
     (tmp_path / "file").write_text("")
     assert (
-        refusal(tmp_path / "file" / "runs") == f"cannot create the folder {tmp_path / 'file' / 'runs'}: Not a directory"
+        error_text(tmp_path / "file" / "runs")
+        == f"cannot create the folder {tmp_path / 'file' / 'runs'}: Not a directory"
     )
 
 
@@ -197,7 +202,7 @@ def test_a_database_that_may_not_be_written(tmp_path):
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_may_not_be_written(tmp_path):
     tmp_path.chmod(0o500)
-    assert "make the folder writable" in refusal(tmp_path)
+    assert "make the folder writable" in error_text(tmp_path)
     tmp_path.chmod(0o700)
 
 

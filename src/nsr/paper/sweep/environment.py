@@ -27,7 +27,7 @@ def environment() -> str:
 
 
 def peak_memory() -> int:
-    """The most memory this process has held, in bytes; 0 where the platform cannot tell."""
+    """The most memory this process has held, in bytes; 0 where the platform does not record it."""
     try:
         import resource  # on Unix only
     except ImportError:
