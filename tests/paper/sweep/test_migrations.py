@@ -7,12 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.sweep import migrations
+from nsr.paper.sweep import store as store_module
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store
 
@@ -164,9 +166,17 @@ def test_a_kill_in_the_middle_changes_nothing(folder):
     store.close()
 
 
-def test_any_number_of_processes_may_open_it_at_once(folder):
+def test_any_number_may_open_it_at_once_and_one_migrates_it(folder, monkeypatch):
     found: list[int] = []
+    migrated: list[int] = []
     barrier = threading.Barrier(6)
+
+    def slowly(connection: sqlite3.Connection) -> None:
+        migrated.append(1)
+        time.sleep(0.3)  # so that the others have seen schema 1 and wait
+        migrations.add_recipe_fields(connection)
+
+    monkeypatch.setattr(store_module, "add_recipe_fields", slowly)
 
     def open_it() -> None:
         barrier.wait()
@@ -180,3 +190,4 @@ def test_any_number_of_processes_may_open_it_at_once(folder):
     for thread in threads:
         thread.join()
     assert found == [20] * 6
+    assert migrated == [1]
