@@ -1,8 +1,9 @@
 # Each target sets up .venv by itself and is quick when there is nothing to do.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup reproduce test coverage programs faults lint bench battery
+.PHONY: setup reproduce test outer other-cpu lint graph bench battery
 
 setup: .venv/ready
 
@@ -15,22 +16,25 @@ reproduce: setup
 	$(BIN)/nsr reproduce
 
 test: setup lint
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(PYTEST)
 
-coverage: setup
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --cov --cov-report term
+# The outer ring: all tests, also those marked outer, with a coverage gate, 20 kills and 2,000 programs per target;
+# then the eager numeric tests as a CPU without vector instructions would run them.
+outer: setup other-cpu
+	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" --cov --cov-report term
 
-programs: setup
-	NSR_PROGRAMS=2000 $(BIN)/python -m pytest --numprocesses 2 tests/program/emit
-
-faults: setup
-	NSR_KILLS=20 $(BIN)/python -m pytest --numprocesses 2 tests/sweep/test_faults.py
+other-cpu: setup
+	ATEN_CPU_CAPABILITY=default $(PYTEST) -m "not compiled and not outer" \
+	  tests/nn tests/data tests/reading tests/test_training.py tests/test_ensemble.py
 
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+graph: setup
+	$(BIN)/python tools/import_graph.py docs/imports.svg
 
 bench: setup
 	$(BIN)/python benchmarks/engine.py
