@@ -86,8 +86,8 @@ def reproduce(
             items += plan(experiment, size, recipes, numbers, done=done, keep=selector(only), block=block, data=data)
         for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
             EXPERIMENTS[name].prepare(cell, data, on_message)
-        width = min(workers, len(items))
-        failed = Sweep(store, lambda: make_executor(width), width, observer or Observer()).run(items) if items else []
+        workers = min(workers, len(items))
+        failed = Sweep(store, lambda: make_executor(workers), workers, observer or Observer()).run(items)
         records = {experiment.name: store.records(experiment) for experiment in EXPERIMENTS.values()}
 
     asked = {experiment.name: profile for experiment in chosen}

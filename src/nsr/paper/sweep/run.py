@@ -72,6 +72,8 @@ class Sweep:
     def run(self, items: Iterable[Item]) -> list[Item]:
         """Run all items; returns those that failed, each of which is recorded in the store."""
         self.queue.extend(items)
+        if not self.queue:
+            return []
         self.observer.planned(list(self.queue))
         running: dict[Future[list[Record]], Item] = {}
         executor = self.make_executor()
