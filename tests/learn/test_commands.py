@@ -17,7 +17,7 @@ from nsr.learn.saved import SavedModel, load_saved, to_saved
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAVED = Path(__file__).parent / "saved_files"
-"""Written by version 0.1.0: formats nsr-rule/1 and nsr-model/1."""
+"""Files of the formats nsr-rule/1 and nsr-model/1."""
 FEW = ["--restarts", "2"]
 
 
@@ -91,7 +91,7 @@ def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
     assert run("learn", path, "--target", "y", "--save", tmp_path / "m.json", *FEW) == 3
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert "no comparison of the columns tells the classes apart better than chance" in printed.err
+    assert "no comparison of the columns separates the classes better than chance" in printed.err
     assert "trained model: accuracy " in printed.err
     assert run("apply", tmp_path / "m.json", path) == 0
     predicted = capsys.readouterr().out.split()
@@ -142,7 +142,7 @@ def test_a_file_with_too_few_classes_is_an_error(rule, tmp_path):
 def test_rounded_columns_are_reported(tmp_path, capsys):
     path = table(tmp_path / "t.csv", id=lambda x, _: np.arange(120) + 2**60, y=lambda x, _: x["a"] > x["b"])
     assert run("learn", path, "--target", "y", *FEW) == 0
-    assert "column 'id' has whole numbers beyond 2^53 and is rounded" in capsys.readouterr().err
+    assert "column 'id' holds integers beyond 2^53, which are rounded" in capsys.readouterr().err
 
 
 def test_what_a_sample_does_not_show_is_learned_from_the_contradicting_rows(tmp_path):
@@ -205,7 +205,7 @@ def test_the_error_of_a_wrong_command_suggests_what_is_right(tokens, text, capsy
     [
         (None, "does not exist: nsr learn TABLE --target COLUMN --save"),
         ("{", "was not written by nsr learn --save"),
-        ("[]", "its format is neither nsr-rule/1 nor nsr-model/1"),
+        ("[]", "its format is none of nsr-rule/1, nsr-model/1, nsr-model/2"),
         ('{"format": "nsr-rule/1", "target": 3}', "its target or its classes have the wrong type"),
         (
             '{"format": "nsr-model/1", "target": "y", "classes": null, "names": ["a"]}',
@@ -226,14 +226,24 @@ def test_a_tampered_model_is_an_error(tmp_path):
     to_saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["a"])), "y").save(tmp_path / "m.json")
     content = json.loads((tmp_path / "m.json").read_text())
     for change in (
-        {"probes": content["probes"][:3]},
+        {"atoms": content["atoms"][:3]},
         {"units": [0.0] * 8},
-        {"probes": [[7, 0, "0"], *content["probes"][1:]]},
+        {"atoms": [[{"c": 1}, "0"], *content["atoms"][1:]]},
+        {"atoms": [[7, 0, "0"], *content["atoms"][1:]]},
+        {"atoms": [[["a", 1], "0"], *content["atoms"][1:]]},
         {"nets": [{}]},
         {"scaling": [[0.0], [1.0], [0.0, 1.0]]},
         {"nets": [content["nets"][0] | {"arms.bias": [1e999, 0.0]}]},
     ):
         (tmp_path / "m.json").write_text(json.dumps(content | change))
+        with pytest.raises(InputError, match="was not written by nsr learn --save"):
+            load_saved(tmp_path / "m.json")
+
+
+def test_a_tampered_model_of_an_earlier_version_is_an_error(tmp_path):
+    content = json.loads((SAVED / "number.json").read_text())
+    for probes in (content["probes"][:3], [[7, 0, "0"], *content["probes"][1:]], [[0, "0"], *content["probes"][1:]]):
+        (tmp_path / "m.json").write_text(json.dumps(content | {"probes": probes}))
         with pytest.raises(InputError, match="was not written by nsr learn --save"):
             load_saved(tmp_path / "m.json")
 

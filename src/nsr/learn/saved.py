@@ -143,7 +143,7 @@ def load_saved(path: Path) -> Saved:
     except (OSError, ValueError, RecursionError) as problem:
         raise _not_saved(path, problem) from None
     if not isinstance(content, dict) or content.get("format") not in (RULE, MODEL, OLD_MODEL):
-        raise _not_saved(path, f"its format is neither {RULE} nor {MODEL}")
+        raise _not_saved(path, f"its format is none of {RULE}, {OLD_MODEL}, {MODEL}")
     target, classes = content.get("target"), content.get("classes")
     simple = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
     if not isinstance(target, str) or not (classes is None or simple):
@@ -154,7 +154,7 @@ def load_saved(path: Path) -> Saved:
     try:
         names = tuple(str(name) for name in content["names"])
         return SavedModel(target, labels, names, _model(content, names))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError, RuntimeError, OverflowError) as problem:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as problem:
         raise _not_saved(path, problem) from None
 
 

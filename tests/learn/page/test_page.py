@@ -11,14 +11,15 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.evidence import percent
 from nsr.learn.fitting import verify
-from nsr.learn.page.borders import MOST_POINTS, Border, Points, borders
+from nsr.learn.page.borders import MOST_POINTS, Points, borders, measured
 from nsr.learn.page.charts import learned_charts
 from nsr.learn.page.render import write_page
 from nsr.learn.page.trees import tree_of
 from nsr.learn.result import Learned, Verified
-from nsr.learn.search import share_of
 from nsr.program.expressions import And, Compare, Constant, Linear, Variable
+from nsr.reading.atoms import Atom
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 QUICK: dict[str, Any] = {"restarts": 2, "epochs": 20, "random_state": 0}
@@ -100,7 +101,7 @@ def test_the_page_shows_the_data_and_the_evidence(tmp_path, every):
         "<dd>1,005; 5 dropped because of missing values</dd>",
         "a sample of 120 rows",
         "<dd>99.17 % on the rows learned from (120 distinct)</dd>",
-        "to the border between <code>a and b + 4</code>: 1 below, at it, 1 above",
+        "to the border between <code>a and b + 4</code>: 1 below, on it, 1 above",
         "1 contradicts the rule",
         "<code>true</code> means yes, <code>false</code> means no.",
         "return a &gt;= b + 4",
@@ -127,9 +128,9 @@ def test_of_many_rows_that_contradict_the_first_are_shown(tmp_path, every):
 def test_without_a_rule_it_shows_why_and_how_good_the_model_is(tmp_path, every):
     learned = every["no rule"]
     text = page(tmp_path, learned)
-    assert "No comparison of the columns tells the classes apart better than chance." in text
+    assert "No rule: no comparison of the columns separates the classes better than chance." in text
     score = learned.estimator.score(learned.x, learned.y)
-    assert f"its accuracy is {share_of(score)} on the 120 rows learned from" in text
+    assert f"its accuracy is {percent(score)} on the 120 rows learned from" in text
     assert "The rule as code" not in text
     assert "the rule</th>" not in text
     text = page(tmp_path, every["no sum"])
@@ -197,9 +198,9 @@ def test_borders_are_of_one_column_or_two():
     rule = And(*rule.parts, Compare("<=", Linear([(2, a)]), Linear([(4, b)], 1)))
     found = borders(rule)
     assert [str(each) for each in found] == ["a = b + 3", "c = 2", "a = 2*b + 0.5"]
-    assert isinstance(found[0], Border)
-    assert str(found[0].measure) == "a - b"
-    assert found[0].measured(pd.DataFrame({"a": [1, 2], "b": [5, 6]})).tolist() == [-4, -4]
+    assert isinstance(found[0], Atom)
+    assert str(found[0].sum) == "a - b"
+    assert measured(found[0], pd.DataFrame({"a": [1, 2], "b": [5, 6]})).tolist() == [-4, -4]
 
 
 def test_points_are_a_sample_of_the_rows_the_same_each_time():
