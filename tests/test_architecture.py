@@ -2,9 +2,9 @@
 
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
-import pytest
 from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
@@ -20,10 +20,23 @@ def test_imports_point_down(capsys):
     assert lint_imports(str(ROOT / "pyproject.toml"), no_cache=True) == 0, capsys.readouterr().out
 
 
-def test_every_experiment_is_in_the_independence_contract():
-    files = {path.stem for path in (ROOT / "src/nsr/experiments").glob("*.py")} - {"__init__", "spec", "measure"}
-    contract = (ROOT / "pyproject.toml").read_text().split('type = "independence"')[1].split("]")[0]
-    assert files == {name for name in files if f"nsr.paper.experiments.{name}" in contract}
+def test_the_contracts_cover_every_module_and_both_products():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    products, parts, experiments = settings
+    assert products["exhaustive"] is parts["exhaustive"] is True
+    assert "paper | learn" in products["layers"]  # neither may import the other
+    assert experiments["modules"] == ["nsr.paper.experiments.*"]
+
+
+def test_no_import_is_hidden_in_a_string():
+    hidden = [path for path in (ROOT / "src").rglob("*.py") if "import_module" in path.read_text()]
+    assert hidden == [ROOT / "src/nsr/__init__.py"]  # public names come with their first use
+
+
+def test_the_picture_of_the_imports_is_current(tmp_path):
+    subprocess.run([sys.executable, ROOT / "tools/import_graph.py", tmp_path / "imports.svg"], check=True)
+    drawn, committed = (path.read_text() for path in (tmp_path / "imports.svg", ROOT / "docs/imports.svg"))
+    assert drawn == committed, "make graph draws it anew"
 
 
 def test_import_nsr_loads_none_of_the_extras():
@@ -41,8 +54,3 @@ def test_import_touches_neither_the_seed_nor_the_threads():
         "print(torch.equal(s, torch.get_rng_state()), t == torch.get_num_threads())"
     )
     assert python(code).strip() == "True True"
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "src").rglob("*.py")), ids=lambda path: path.name)
-def test_files_stay_short(path):
-    assert len(path.read_text().splitlines()) <= 300

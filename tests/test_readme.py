@@ -38,7 +38,15 @@ def test_the_examples_of_the_readme_are_short():
 def test_every_file_it_links_to_exists():
     links = re.findall(r"\]\((?!http)([^)]+)\)", README.read_text())
     assert links
-    assert [link for link in links if not (README.parent / link).exists()] == []
+    assert [link for link in links if not _leads_somewhere(link)] == []
+
+
+def _leads_somewhere(link: str) -> bool:
+    file, _, anchor = link.partition("#")
+    if not (README.parent / file).exists():
+        return False
+    headings = re.findall(r"^#+ (.*)$", (README.parent / file).read_text(), re.MULTILINE) if anchor else []
+    return not anchor or anchor in [heading.lower().replace(" ", "-") for heading in headings]
 
 
 def test_the_figures_of_the_battery_are_those_of_its_records():
