@@ -144,9 +144,8 @@ def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -
     if all(np.array_equal(column, np.rint(column)) for column in (*columns, y)):
         return predicted, predicted != y
     sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
-    return predicted, np.abs(predicted.astype(np.float64) - y) > rounding_tolerance(
-        sizes, float(np.finfo(np.float64).eps)
-    )
+    tolerance = rounding_tolerance(sizes, float(np.finfo(np.float64).eps))
+    return predicted, np.abs(predicted.astype(np.float64) - y) > tolerance
 
 
 def _with_rows(x: pd.DataFrame, y: pd.Series, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

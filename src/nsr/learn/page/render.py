@@ -39,7 +39,7 @@ def write_page(path: Path, learned: Learned) -> None:
         evidence=evidence,
         agreement=percent(evidence.agreement),
         held_out=None if evidence.held_out is None else percent(evidence.held_out),
-        began=[f"{count} {ORIGINS[origin]}" for origin, count in evidence.origins.items()],
+        origins=[f"{count} {ORIGINS[origin]}" for origin, count in evidence.origins.items()],
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
         charts=[embedded(*chart) for chart in learned_charts(learned)],
