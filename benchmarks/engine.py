@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.table import Table
 
 from nsr import MLP, NSR, Ensemble, Recipe, fit
+from nsr.adam import has_compiler
 from nsr.data import all_pairs
-from nsr.ensemble import has_compiler
 
 ROWS = all_pairs(">").to(torch.float32)
 PLAIN_EPOCHS, EPOCHS, C_EPOCHS = 200, 200, 5000

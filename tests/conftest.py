@@ -8,6 +8,7 @@ from jaxtyping import config, install_import_hook
 
 SHAPED = [
     "nsr.nn",
+    "nsr.adam",
     "nsr.ensemble",
     "nsr.training",
     "nsr.minibatches",

@@ -2,16 +2,16 @@ import dataclasses
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
 from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
-from nsr.ensemble import compiled_step
 from nsr.training import Objective, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}
-SHORT = Recipe(name="short", loss="mae", epochs=120, check_every=50)
+SHORT = Recipe(loss="mae", epochs=120, check_every=50)
 
 
 def ensemble(kind: str, seeds, **options) -> Ensemble:
@@ -112,9 +112,9 @@ def test_it_folds_by_itself_where_it_holds():
 
 @pytest.mark.parametrize("module", [NSR(2, constants=True), MLP(2)], ids=repr)
 def test_folding_is_refused_where_it_does_not_hold(module):
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError) as error:
         fit(module, all_pairs(">"), SHORT, folded=True)
-    assert str(refusal.value) == (
+    assert str(error.value) == (
         f"rows can only be folded for a module that a shift of all inputs leaves unchanged, which {module!r} is not"
     )
 
@@ -202,27 +202,6 @@ def test_without_a_compiler_it_trains_eagerly(monkeypatch):
     assert not fit(NSR(2), all_pairs(">"), SHORT).compiled
 
 
-def test_a_compiler_that_fails_is_a_warning_and_the_same_numbers(monkeypatch):
-    eager, broken = (NSR(2, generator=torch.Generator().manual_seed(1)) for _ in range(2))
-    fit(eager, all_pairs(">"), SHORT, compiled=False)
-
-    def fails():
-        def step(*_):
-            raise RuntimeError("no such instruction\nand more")
-
-        return step
-
-    monkeypatch.setattr("nsr.ensemble.compiled_step", fails)
-    with pytest.warns(UserWarning, match="runs eagerly, because compiling it failed: no such instruction$"):
-        history = fit(broken, all_pairs(">"), SHORT, compiled=True)
-    assert not history.compiled
-    assert torch.equal(weights(eager), weights(broken))
-
-
-def test_the_compiled_step_is_made_once():
-    assert compiled_step() is compiled_step()
-
-
 def test_frozen_parameters_stay_as_they_are():
     nsr = NSR(2, generator=torch.Generator().manual_seed(0))
     nsr.v1.requires_grad_(False)
@@ -239,17 +218,7 @@ def test_integers_too_large_for_float32_are_learned_from_as_they_are():
     assert history.accuracy[-1] == 1
 
 
-@pytest.mark.compiled
-@pytest.mark.usefixtures("unchecked")
-def test_any_number_of_kinds_is_compiled_in_one_process():
-    torch._dynamo.reset()
-    recipe = dataclasses.replace(SHORT, epochs=1)
-    kinds = [NSR(2, redundancy=1), NSR(2, redundancy=1, scale=2.0)]
-    with torch._dynamo.config.patch(recompile_limit=1):  # it is 8 by default
-        assert all(fit(kind, all_pairs(">"), recipe, compiled=True).compiled for kind in kinds)
-
-
-# Refusals
+# Errors
 
 
 def test_targets_outside_zero_and_one_are_refused():
@@ -268,17 +237,17 @@ def test_cross_entropy_needs_logits():
     ("changes", "text"),
     [
         ({"loss": "rmse"}, "loss must be one of mae, mse, bce, got 'rmse'"),
-        ({"epochs": 0}, "epochs must be a whole number of at least 1, got 0"),
-        ({"check_every": 0}, "check_every must be a whole number of at least 1, got 0"),
-        ({"patience": -1}, "patience must be a whole number of at least 0, got -1"),
+        ({"epochs": 0}, "epochs must be an integer of at least 1, got 0"),
+        ({"check_every": 0}, "check_every must be an integer of at least 1, got 0"),
+        ({"patience": -1}, "patience must be an integer of at least 0, got -1"),
         ({"learning_rate": 0.0}, "learning_rate must be positive and finite, got 0.0"),
         ({"learning_rate": math.inf}, "learning_rate must be positive and finite, got inf"),
     ],
 )
 def test_bad_recipes_are_refused_in_a_sentence(changes, text):
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError) as error:
         dataclasses.replace(PAPER, **changes)
-    assert str(refusal.value) == text
+    assert str(error.value) == text
 
 
 # Numbers, rows for each member, sparsity
@@ -341,3 +310,49 @@ def test_settings_that_came_later_are_no_part_of_the_identity_of_old_results():
         dataclasses.replace(PAPER, sparsity=-1.0)
     with pytest.raises(ValueError, match=r"^members must have rows of one shape, got \[\(400, 2\), \(2, 2\)\]$"):
         Rows.each([all_pairs(">"), Rows.of(torch.zeros(2, 2), torch.zeros(2))])
+
+
+# Data as people have it
+
+X, Y = [[1, 2], [5, 5], [2, 1], [7, 3]], [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        (X, Y),
+        (np.array(X), np.array(Y)),
+        (torch.tensor(X), torch.tensor(Y, dtype=torch.bool)),
+        (pd.DataFrame(X), pd.Series(Y)),
+        Rows.of(X, Y),
+    ],
+    ids=["lists", "arrays", "tensors", "frame", "rows"],
+)
+def test_fit_takes_a_pair_of_whatever_holds_numbers(data):
+    expected, model = (NSR(2, generator=torch.Generator().manual_seed(0)) for _ in range(2))
+    fit(expected, Rows.of(torch.tensor(X), torch.tensor(Y).double()), EXACT)
+    assert fit(model, data, EXACT).accuracy[-1] == 1
+    assert torch.equal(weights(model), weights(expected))
+    assert fit(Ensemble.of([NSR(2)]), data, SHORT).rows == 4
+
+
+def test_other_data_is_refused_before_anything_is_trained():
+    model = NSR(2)
+    before = weights(model)
+    with pytest.raises(ValueError, match=r"^data must be Rows or a pair \(x, y\), got a list of 4$"):
+        fit(model, X, EXACT)
+    with pytest.raises(ValueError, match="^y must hold numbers that fit int64 or float64, got an array of dtype <U3$"):
+        fit(model, (X, ["no", "no", "yes", "yes"]), EXACT)
+    assert torch.equal(weights(model), before)
+
+
+def test_a_recipe_needs_no_name():
+    recipe = Recipe(loss="mae", epochs=3)
+    assert recipe.name == recipe.settings()["name"] == "custom"
+    assert (PAPER.settings()["name"], EXACT.settings()["name"]) == ("paper", "exact")
+
+
+def test_progress_is_reported_at_each_check():
+    shares = []
+    fit(NSR(2), (X, Y), SHORT, on_progress=shares.append)
+    assert shares == [50 / 120, 100 / 120, 1]

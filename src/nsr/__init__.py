@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from nsr.data import Rows
     from nsr.ensemble import Ensemble
     from nsr.nn import MLP, NAU, NSR, Piecewise
     from nsr.program import Program
@@ -23,6 +24,7 @@ __all__ = [
     "Piecewise",
     "Program",
     "Recipe",
+    "Rows",
     "UnreadableError",
     "fit",
     "harden",
@@ -30,6 +32,7 @@ __all__ = [
 
 _HOMES = {
     "Ensemble": "ensemble",
+    "Rows": "data",
     **dict.fromkeys(("MLP", "NAU", "NSR", "Piecewise"), "nn"),
     "Program": "program",
     **dict.fromkeys(("UnreadableError", "harden"), "reading"),
@@ -38,7 +41,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Public names come with their first use, so that ``nsr --help`` does not wait for torch."""
+    """Import public names on first use, so that ``nsr --help`` does not wait for torch."""
     if name not in _HOMES:
         raise AttributeError(f"module 'nsr' has no attribute {name!r}")
     return getattr(import_module(f"nsr.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The one training loop: a Recipe says how, ``fit`` does it, a History tells what happened."""
+"""The training loop: a Recipe says how, ``fit`` does it, and a History records what happened."""
 
 import contextlib
 import math
@@ -12,31 +12,24 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from nsr.adam import AdamState, adam_corrections, adam_step, bounds_of, compiled_or_eager, has_compiler
 from nsr.data import Rows
-from nsr.ensemble import (
-    Ensemble,
-    State,
-    adam_corrections,
-    adam_step,
-    bounds_of,
-    compiled_or_eager,
-    has_compiler,
-)
+from nsr.ensemble import Ensemble, State
 
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    """How far the answer y of a comparison, or a number, is from its target, row by row: the paper's loss."""
+    """Distance of the comparison y, or of a number, from its target, row by row: the paper's loss."""
     return _difference(module, x, y).abs()
 
 
 def squared_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    """The square of that: rows that are far off weigh more."""
+    """Square of the absolute error, row by row: large errors weigh more."""
     return _difference(module, x, y).square()
 
 
 def _difference(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-    answer: Tensor = module(x)
-    return (answer[..., 0] if answer.dim() > y.dim() else answer) - y
+    output: Tensor = module(x)
+    return (output[..., 0] if output.dim() > y.dim() else output) - y
 
 
 def cross_entropy(module: Any, x: Tensor, y: Tensor) -> Tensor:
@@ -50,27 +43,35 @@ LOSSES: Mapping[str, Callable[[nn.Module, Tensor, Tensor], Tensor]] = MappingPro
 
 
 LATER: Mapping[str, bool] = MappingProxyType({"later": True})
-"""Marks a setting that came later: at its default it is no part of a result's identity, so old results stay valid."""
+"""Marks a setting added later: at its default it is left out of a result's identity, so old results stay valid."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How a model is trained: full-batch Adam with these settings. Everything here can change a number."""
+    """How a model is trained: full-batch Adam with these settings. Every field can change a result.
 
-    name: str
+    >>> Recipe(loss="mse", epochs=500, learning_rate=0.01)
+    Recipe(name='custom', loss='mse', epochs=500, learning_rate=0.01, check_every=1000, patience=0, tolerance=0.1, \
+sparsity=0.0)
+    >>> from dataclasses import replace
+    >>> replace(EXACT, epochs=10_000).patience  # a variant of an existing recipe
+    5
+    """
+
+    name: str = "custom"
     loss: str
     """A key of ``LOSSES``."""
     epochs: int
-    """How many at most."""
+    """The largest number of epochs."""
     learning_rate: float = 1e-3
     check_every: int = 1000
-    """Epochs between two looks at the training rows."""
+    """Epochs between checks on the training rows."""
     patience: int = 0
-    """A member stops once it was right on every row in this many looks one after another; 0: it never stops."""
+    """A member stops after being right on every row in this many checks in a row; 0: it never stops early."""
     tolerance: float = field(default=0.1, metadata=LATER)
     """How far a number may be from its target and still be right (Section 4.3). A comparison is right or wrong."""
     sparsity: float = field(default=0.0, metadata=LATER)
-    """How hard the weights of a NAU are drawn to -1, 0 and 1, in learning rates; growing to this from half time on."""
+    """How hard the weights of a NAU are pulled to -1, 0 and 1, in learning rates; grows to this from half time on."""
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -78,7 +79,7 @@ class Recipe:
         for name, least in (("epochs", 1), ("check_every", 1), ("patience", 0)):
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} must be a whole number of at least {least}, got {value}")
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value}")
         if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
             raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
         for name in ("tolerance", "sparsity"):
@@ -87,42 +88,45 @@ class Recipe:
                 raise ValueError(f"{name} must be finite and not negative, got {value}")
 
     def settings(self) -> dict[str, Any]:
-        """Its fields, as they stand in the identity of a result."""
-        own = {each.name: getattr(self, each.name) for each in fields(self)}
-        later = {each.name for each in fields(self) if each.metadata and own[each.name] == each.default}
-        return {name: value for name, value in own.items() if name not in later}
+        """The fields that are part of a result's identity."""
+        return {
+            entry.name: getattr(self, entry.name)
+            for entry in fields(self)
+            if not entry.metadata or getattr(self, entry.name) != entry.default
+        }
 
 
 PAPER = Recipe(name="paper", loss="mae", epochs=50_000)
 """Section 4.1: mean absolute error, Adam at its defaults, 50,000 epochs."""
 
 EXACT = Recipe(name="exact", loss="bce", epochs=2_000, learning_rate=1e-2, check_every=20, patience=5)
-"""Ours: cross-entropy on logits, ten times the learning rate, and each member stops when it has it right."""
+"""Ours: cross-entropy on logits, ten times the learning rate, and a member stops when it is right on all rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What happened in training, member by member."""
+    """What happened in training, for each member."""
 
     epochs: tuple[int, ...]
-    """When the training rows were looked at."""
+    """The epochs of the checks."""
     loss: Tensor
-    """(looks, members): before the step of that epoch."""
+    """(checks, members): before the step of that epoch."""
     accuracy: Tensor
-    """(looks, members): weighted share of the training rows that were right."""
+    """(checks, members): weighted share of the training rows that were right."""
     stopped: Tensor
     """(members,): the epoch whose weights each member kept."""
     seconds: float
     compiled: bool
+    """Whether the training step was compiled. It is not where compiling fails or gives different numbers."""
     rows: int
-    """How many rows an epoch had, after folding."""
+    """Rows per epoch, after folding."""
 
 
 def fold(rows: Rows) -> Rows:
-    """Rows that differ by a shift as one row with the sum of their weights (for a shift-invariant module).
+    """Merge rows that differ by a shift only, adding their weights (for a shift-invariant module).
 
-    The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient. Rows of floats that a
-    shift would round, such as [1e8, 1.5], are left as they are.
+    The 400 pairs of Section 4.1 become 39 rows, with the same loss and the same gradient. Floats that a shift would
+    round, such as [1e8, 1.5], are left as they are.
     """
     first = rows.x[:, :1]
     centred = rows.x - first
@@ -153,7 +157,7 @@ class Objective(nn.Module):
 
 
 COMPILING_PAYS = 200_000
-"""Rows times epochs from which compiling repays its seconds. Not times members: a block of any size, same numbers."""
+"""Rows times epochs from which compiling repays its seconds. Members do not count: any block gives the same numbers."""
 
 WIDEST_VECTOR = 16
 """Numbers in the widest vector register of a CPU: float32 in AVX-512."""
@@ -161,7 +165,7 @@ WIDEST_VECTOR = 16
 
 def fit(
     model: Ensemble | nn.Module,
-    rows: Rows,
+    data: Any,
     recipe: Recipe,
     *,
     folded: bool | None = None,
@@ -171,18 +175,29 @@ def fit(
     """Train an ensemble, or a single module, in place.
 
     Args:
-        model: What to train. Members end with the weights of the epoch at which they stopped.
-        rows: The training rows, all of them in every epoch.
+        model: What to train. Each member ends with the weights of the epoch at which it stopped.
+        data: A pair ``(x, y)`` of tensors, arrays, lists or data frames, or ``Rows``. Every epoch uses all rows.
         recipe: How to train.
-        folded: Fold shift-equivalent rows. By default where the module allows it.
-        compiled: Compile the step. By default where there is a compiler and enough work to repay it.
+        folded: Merge rows that differ by a shift only. By default if the module allows it.
+        compiled: Compile the training step. By default if there is a compiler and enough work to repay it.
         on_progress: Called at each check with the share of the epochs that is done.
+
+    >>> import torch
+    >>> from nsr import EXACT, NSR, fit
+    >>> model = NSR(2, generator=torch.Generator().manual_seed(0))
+    >>> history = fit(model, ([[1, 2], [5, 5], [2, 1], [7, 3]], [0, 0, 1, 1]), EXACT)
+    >>> history.accuracy[-1]
+    tensor([1.])
+    >>> model([[10**9 + 1, 10**9]])[:, 0] > 0.5
+    tensor([True])
     """
+    rows = Rows.from_data(data)
     if isinstance(model, nn.Module):
         ensemble = Ensemble.of([model])
         history = fit(ensemble, rows, recipe, folded=folded, compiled=compiled, on_progress=on_progress)
         model.load_state_dict(ensemble.member(0).state_dict())
         return history
+    _check_loss(model.template, rows, recipe)
     invariant = bool(getattr(model.template, "shift_invariant", False))
     if folded and not invariant:
         raise ValueError(
@@ -193,78 +208,60 @@ def fit(
         rows = fold(rows)
     if compiled is None:
         compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
-    if recipe.loss == "bce" and not hasattr(model.template, "logit"):
-        raise ValueError(f"loss 'bce' needs a module with a logit method, which {model.template!r} has not")
-    if hasattr(model.template, "logit") and (rows.y.min() < 0 or rows.y.max() > 1):
-        raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
     with one_thread():
         return _fit(model, rows, recipe, compiled, on_progress)
+
+
+def _check_loss(template: nn.Module, rows: Rows, recipe: Recipe) -> None:
+    """Require a loss that fits the module and targets that fit the loss."""
+    if recipe.loss == "bce" and not hasattr(template, "logit"):
+        raise ValueError(f"loss 'bce' needs a module with a logit method, which {template!r} does not have")
+    if hasattr(template, "logit") and (rows.y.min() < 0 or rows.y.max() > 1):
+        raise ValueError(f"targets must lie in [0, 1], got {rows.y.min().item():g} to {rows.y.max().item():g}")
 
 
 def _fit(
     ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool, on_progress: Callable[[float], None]
 ) -> History:
     began = time.perf_counter()
-    y, weight, x = rows.y.to(ensemble.dtype), rows.weight.to(ensemble.dtype), rows.x.to(ensemble.dtype)
-    if not rows.x.is_floating_point() and not torch.equal(x.to(rows.x.dtype), rows.x):
-        x = rows.x  # too large for the dtype of the weights: a register subtracts integers as they are
-    x = x.mT.contiguous().mT  # columns lie contiguous: the units of a layer run along the rows
+    rows = _for_training(rows, ensemble.dtype)
     objective = Objective(ensemble.template, recipe.loss)
     bounds = bounds_of(objective)
     state, buffers = _initial_state(ensemble, len(rows))
+    shared, own = _loss_arguments(rows, len(ensemble), members=len(next(iter(state[0].values()))))
     corrections = adam_corrections(recipe.learning_rate, recipe.epochs, recipe.sparsity)
-    members = len(next(iter(state[0].values())))
-    shared: tuple[Tensor, ...] = (weight, x)
-    own: tuple[Tensor, ...] = (_padded(y.expand(len(ensemble), len(rows)), members),)
-    if x.dim() == 3:  # each member has rows of its own
-        shared, own = (weight,), (_padded(x, members), *own)
-    if weight.dim() == 2:  # and they weigh differently
-        shared, own = (), (_padded(weight, members), *own)
-    answer = ensemble.each if x.dim() == 3 else ensemble
-    first = objective, bounds, state, buffers, corrections[0], shared, own
-    step = compiled_or_eager(*first) if compiled else adam_step
+    step = adam_step
+    if compiled:
+        step = compiled_or_eager(objective, bounds, state, buffers, corrections[0], shared, own)
 
-    kept = {name: value.clone() for name, value in ensemble.parameters.items()}
-    stopped = torch.zeros(len(ensemble), dtype=torch.int64)
-    streak = torch.zeros_like(stopped)
-    looks: list[tuple[int, Tensor, Tensor]] = []
-
+    checks = _Checks(ensemble, rows, recipe)
     for epoch, correction in enumerate(corrections, start=1):
         state, losses = step(objective, bounds, state, buffers, correction, shared, own)
-        if epoch % recipe.check_every and epoch != recipe.epochs:
-            continue
-        for name, value in state[0].items():
-            ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
-        right = _right(answer(x), y, recipe.tolerance)
-        on_progress(epoch / recipe.epochs)
-        looks.append((epoch, losses[: len(ensemble)], (right * weight).sum(-1)))
-        streak = torch.where(right.all(-1), streak + 1, 0)
-        ripe = streak >= (recipe.patience or math.inf)
-        done = (stopped == 0) & (ripe | (epoch == recipe.epochs))
-        stopped[done] = epoch
-        for name, value in ensemble.parameters.items():
-            kept[name][done] = value[done]
-        if stopped.all():
-            break
+        if epoch % recipe.check_every == 0 or epoch == recipe.epochs:
+            for name, value in state[0].items():
+                ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
+            checks.add(epoch, losses[: len(ensemble)])
+            on_progress(epoch / recipe.epochs)
+            if checks.all_stopped:
+                break
 
-    ensemble.parameters = kept
-    epochs, loss, accuracy = zip(*looks, strict=True)
-    seconds = time.perf_counter() - began
-    return History(epochs, torch.stack(loss), torch.stack(accuracy), stopped, seconds, step is not adam_step, len(rows))
+    ensemble.parameters = checks.kept
+    return checks.history(seconds=time.perf_counter() - began, compiled=step is not adam_step)
 
 
-def _right(answer: Tensor, y: Tensor, tolerance: float) -> Tensor:
-    """Which rows are right: a comparison on its side of a half, a number within the tolerance."""
-    if answer.dim() == 3:
-        return (answer[..., 0] > 0.5) == (y > 0.5)
-    return (answer - y).abs() <= tolerance
+def _for_training(rows: Rows, dtype: torch.dtype) -> Rows:
+    """The rows in the dtype of the weights, laid out by columns: the units of a layer are vectorised along the rows."""
+    x = rows.x.to(dtype)
+    if not rows.x.is_floating_point() and not torch.equal(x.to(rows.x.dtype), rows.x):
+        x = rows.x  # too large for the dtype: a register subtracts integers as they are
+    return Rows(x.mT.contiguous().mT, rows.y.to(dtype), rows.weight.to(dtype))
 
 
-def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, State], State]:
-    """Parameters, Adam's two moments, and what stays as it is, under the names they have inside an Objective.
+def _initial_state(ensemble: Ensemble, rows: int) -> tuple[AdamState, State]:
+    """Adam's state and the constant tensors, under the names they have inside an Objective.
 
-    The last member is repeated after itself. A vector loop rounds its remainder in another way, and a stack of
-    one is compiled in another way: both then befall a copy that nobody looks at.
+    The last member is repeated. The remainder of a vectorised loop is rounded differently, and a stack of one is
+    compiled differently: both then affect copies that are dropped.
     """
     members = len(ensemble) + 1 + WIDEST_VECTOR // rows
 
@@ -278,14 +275,65 @@ def _initial_state(ensemble: Ensemble, rows: int) -> tuple[tuple[State, State, S
     return (parameters, first, second), stacked(ensemble.buffers | fixed)
 
 
+def _loss_arguments(rows: Rows, trained: int, *, members: int) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """What all members share and what differs, in the order of ``Objective.forward``: weight, x, y."""
+    shared: tuple[Tensor, ...] = (rows.weight, rows.x)
+    own: tuple[Tensor, ...] = (_padded(rows.y.expand(trained, len(rows)), members),)
+    if rows.x.dim() == 3:  # each member has different rows
+        shared, own = (rows.weight,), (_padded(rows.x, members), *own)
+    if rows.weight.dim() == 2:  # with different weights
+        shared, own = (), (_padded(rows.weight, members), *own)
+    return shared, own
+
+
 def _padded(stacked: Tensor, members: int) -> Tensor:
     """``stacked`` with its last entry repeated until there is one for each member."""
     return torch.cat([stacked, stacked[-1:].repeat_interleave(members - len(stacked), 0)])
 
 
+class _Checks:
+    """The checks on the training rows: what they found, which members have stopped, and the weights these keep."""
+
+    def __init__(self, ensemble: Ensemble, rows: Rows, recipe: Recipe) -> None:
+        self.ensemble, self.rows, self.recipe = ensemble, rows, recipe
+        self.kept = {name: value.clone() for name, value in ensemble.parameters.items()}
+        self.stopped = torch.zeros(len(ensemble), dtype=torch.int64)
+        self.streak = torch.zeros_like(self.stopped)
+        self.log: list[tuple[int, Tensor, Tensor]] = []
+
+    @property
+    def all_stopped(self) -> bool:
+        return bool(self.stopped.all())
+
+    def add(self, epoch: int, losses: Tensor) -> None:
+        """Check all members, and keep the weights of those that stop now."""
+        right = self._right()
+        self.log.append((epoch, losses, (right * self.rows.weight).sum(-1)))
+        self.streak = torch.where(right.all(-1), self.streak + 1, 0)
+        ready = self.streak >= (self.recipe.patience or math.inf)
+        stopping = (self.stopped == 0) & (ready | (epoch == self.recipe.epochs))
+        self.stopped[stopping] = epoch
+        for name, value in self.ensemble.parameters.items():
+            self.kept[name][stopping] = value[stopping]
+
+    def _right(self) -> Tensor:
+        """Which rows are right: a comparison on its side of a half, a number within the tolerance."""
+        x, y = self.rows.x, self.rows.y
+        output = self.ensemble.each(x) if x.dim() == 3 else self.ensemble(x)
+        if output.dim() == 3:
+            return (output[..., 0] > 0.5) == (y > 0.5)
+        return (output - y).abs() <= self.recipe.tolerance
+
+    def history(self, *, seconds: float, compiled: bool) -> History:
+        epochs, loss, accuracy = zip(*self.log, strict=True)
+        return History(
+            epochs, torch.stack(loss), torch.stack(accuracy), self.stopped, seconds, compiled, len(self.rows)
+        )
+
+
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """One thread while tiny tensors are trained: two are slower, and far slower when the other core is busy."""
+    """Run torch with one thread: on small tensors two are slower, and far slower if the other core is busy."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -7,7 +7,7 @@ from torch.nn import functional
 from nsr import MLP, NSR
 from nsr.data import COMPARISONS
 from nsr.nn import DigitClassifier, DigitComparison, DigitReader
-from nsr.nn.digits import CHANNELS, FIRST, SECOND, every_pair
+from nsr.nn.digits import CHANNELS, FIRST, SECOND, all_pairs_of
 from tests.reading.samples import written
 
 COMPARATORS = {
@@ -71,7 +71,7 @@ def test_a_written_register_compares_what_is_read(comparison):
     module.reader.forward = lambda _: digits
     holds = COMPARISONS[comparison](digits.unsqueeze(1), digits.unsqueeze(0))
     assert torch.equal(module.logit(images(5, 8)) > 0, holds)
-    assert torch.equal(every_pair(digits)[1, 4], torch.tensor([1.0, 5.0]))
+    assert torch.equal(all_pairs_of(digits)[1, 4], torch.tensor([1.0, 5.0]))
 
 
 def test_a_classifier_is_the_same_network_and_says_the_likeliest_digit():

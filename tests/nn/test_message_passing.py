@@ -70,7 +70,7 @@ def test_each_graph_has_its_own_number_of_rounds():
         torch.testing.assert_close(found[12 * at : 12 * at + 12], model()(*one, rounds=rounds))
 
 
-def test_a_row_of_an_inbox_is_a_node_in_a_round():
+def test_a_row_of_a_node_update_is_a_node_in_a_round():
     graphs = [random_graph(np.random.default_rng(seed), nodes=7) for seed in range(3)]
     rows = node_update_rows(graphs, messages=6)
     assert rows.x.shape == (3 * 7 * 7, 14)
@@ -100,7 +100,12 @@ def test_no_edges_and_no_rounds():
         ([[0], [3]], [1.0], [0.0, 9.0], r"^a node must be from 0 to 1, got 3$"),
         ([[-1], [0]], [1.0], [0.0, 9.0], r"^a node must be from 0 to 1, got -1$"),
         ([[0], [1]], [float("nan")], [0.0, 9.0], r"^weights must be finite, got nan$"),
-        ([[0], [1]], [1.0], [0.0, float("inf")], r"^start must be finite: give nodes that are not reached yet more"),
+        (
+            [[0], [1]],
+            [1.0],
+            [0.0, float("inf")],
+            r"^start must be finite: use more than any path can cost",
+        ),
     ],
 )
 def test_bad_graphs_are_refused_in_a_sentence(edges, weights, from_, text):
@@ -111,11 +116,11 @@ def test_bad_graphs_are_refused_in_a_sentence(edges, weights, from_, text):
 def test_too_few_weights_and_a_wrong_message_are_refused(unchecked):
     with pytest.raises(ValueError, match=r"^there must be a weight for each of 1 edges, got \(2,\)$"):
         model()(torch.tensor([[0], [1]]), torch.ones(2), start(2, 0))
-    with pytest.raises(ValueError, match=r"^edges must be whole numbers \(2, edges\), got torch.float32 of shape"):
+    with pytest.raises(ValueError, match=r"^edges must be integers of shape \(2, edges\), got torch.float32 of shape"):
         model()(torch.tensor([[0.5], [1.0]]), torch.ones(1), start(2, 0))
-    with pytest.raises(ValueError, match=r"^a row must be a count, a distance and pairs, got shape \(2, 5\)$"):
+    with pytest.raises(ValueError, match=r"^a row must hold a count, a distance and pairs, got shape \(2, 5\)$"):
         NodeUpdate(model())(torch.ones(2, 5))
-    with pytest.raises(ValueError, match=r"^message must make one number of two, got NAU\(3, 1, bias=False\)$"):
+    with pytest.raises(ValueError, match=r"^message must map two numbers to one, got NAU\(3, 1, bias=False\)$"):
         ShortestPaths(model().fold, NAU(3))
 
 
@@ -124,7 +129,7 @@ def test_dtypes_are_promoted(unchecked):
     edges, weights = torch.tensor([[0], [1]], dtype=torch.int32), torch.ones(1, dtype=torch.float64)
     assert module(edges, weights, torch.tensor([0.0, 20.0])).dtype == torch.float64
     assert module(edges, torch.ones(1, dtype=torch.int64), torch.tensor([0, 20])).dtype == torch.float32
-    with pytest.raises(ValueError, match=r"^rounds must be a whole number, or one for each of 2 nodes, got 1.5$"):
+    with pytest.raises(ValueError, match=r"^rounds must be an integer, or one for each of 2 nodes, got 1.5$"):
         module(edges, weights, torch.tensor([0.0, 20.0]), rounds=1.5)
     with pytest.raises(ValueError, match=r"^start must hold a distance for each node, got shape \(1, 2\)$"):
         module(edges, weights, torch.tensor([[0.0, 20.0]]))

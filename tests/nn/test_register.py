@@ -321,7 +321,7 @@ def test_repr_is_the_constructor_call(call):
         ({"inputs": -3}, "inputs must be at least 1, got -3"),
         ({"inputs": 2.5}, "inputs must be an integer, got 2.5"),
         ({"inputs": True}, "inputs must be an integer, got True"),
-        ({"inputs": 1}, "inputs must be at least 2 unless constants=True: one number has no other to meet"),
+        ({"inputs": 1}, "inputs must be at least 2 unless constants=True, to have two numbers to compare"),
         ({"redundancy": 0}, "redundancy must be at least 1, got 0"),
         ({"redundancy": -1}, "redundancy must be at least 1, got -1"),
         ({"scale": 0}, "scale must be positive and finite, got 0"),

@@ -8,18 +8,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nsr.nn.checks import floating_dtype, numbers_in, positive_integer
-from nsr.nn.shapes import Float, Real
+from nsr.nn.shapes import ArrayLike, Float, Real
 
 
 class NAU(nn.Module):
-    """A linear map whose weights live in [-1, 1] and are drawn to -1, 0 and 1.
+    """A linear map with weights in [-1, 1] that are pulled to -1, 0 and 1.
 
-    ``fit`` keeps the weights inside ``bounds`` after every step and draws them as its recipe's ``sparsity`` says; a
-    loop of your own calls ``clamp_`` and adds ``sparsity`` to its loss.
+    ``fit`` keeps the weights within ``bounds`` and pulls them by the ``sparsity`` of its recipe. A training loop of
+    your own calls ``clamp_`` after every step and adds ``sparsity()`` to its loss.
 
     Args:
-        inputs: How many numbers a row has.
-        outputs: How many sums to form.
+        inputs: Numbers per row.
+        outputs: Sums to form.
         bias: Also learn a constant for each sum, as ``x5 + 4`` needs.
     """
 
@@ -44,21 +44,21 @@ class NAU(nn.Module):
         self.weight = nn.Parameter(((2 * drawn - 1) * reach).to(device))
         self.bias = nn.Parameter(torch.zeros(self.outputs, device=device, dtype=dtype)) if bias else None
 
-    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch outputs"]:
-        """The sums, one for each output."""
+    def forward(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch outputs"]:
+        """One sum for each output."""
         x = numbers_in(x, self.inputs)
         dtype = torch.promote_types(x.dtype, self.weight.dtype)
         bias = None if self.bias is None else self.bias.to(dtype)
         return functional.linear(x.to(dtype), self.weight.clamp(-1, 1).to(dtype), bias)
 
     def sparsity(self) -> Float[Tensor, ""]:
-        """Mean distance of a weight from the nearest of -1, 0 and 1: the penalty of the NAU."""
+        """Mean distance of the weights from the nearest of -1, 0 and 1: the penalty of the NAU."""
         size = self.weight.clamp(-1, 1).abs()
         return torch.minimum(size, 1 - size).mean()
 
     @torch.no_grad()
     def clamp_(self) -> None:
-        """Put the weights back inside their bounds. Outside, they would have no gradient to return by."""
+        """Clamp the weights to their bounds. Outside, their gradient is zero and would not bring them back."""
         self.weight.clamp_(-1, 1)
 
     def __repr__(self) -> str:

@@ -1,17 +1,17 @@
-"""The baseline of every experiment: a network of one hidden layer (Section 4.1)."""
+"""The baseline of every experiment: a network with one hidden layer (Section 4.1)."""
 
 import torch
 from torch import Tensor, nn
 
 from nsr.nn.checks import floating_dtype, numbers_in, positive_integer
-from nsr.nn.shapes import Float, Real
+from nsr.nn.shapes import ArrayLike, Float, Real
 
 
 class MLP(nn.Module):
-    """One hidden layer and one output, sigmoid activations, behind the register's interface (Section 4.1).
+    """One hidden layer and one output with sigmoid activations and the interface of a register (Section 4.1).
 
-    81 parameters for two inputs and 20 hidden units. Named as in Appendix E: V and b_V into the hidden layer, H
-    and b out of it. Weights start as ``torch.nn.Linear`` starts them.
+    81 parameters for two inputs and 20 hidden units. The names are those of Appendix E: V and b_V into the hidden
+    layer, H and b out of it. Weights are initialised as in ``torch.nn.Linear``.
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class MLP(nn.Module):
         self.h = uniform(self.hidden, fan_in=self.hidden)
         self.bias = uniform(fan_in=self.hidden)
 
-    def logit(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
-        """The logit of the output, for losses that want logits."""
+    def logit(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch"]:
+        """The logit of the output, for losses on logits."""
         x = numbers_in(x, self.inputs)
         x = x.to(torch.promote_types(x.dtype, self.v.dtype))
         columns = x.reshape(-1, self.inputs).T  # (inputs, rows)
         hidden = (self.v.unsqueeze(-1) * columns.unsqueeze(1)).sum(0).T + self.bias_v  # (rows, hidden)
         return ((hidden.sigmoid() * self.h).sum(-1) + self.bias).reshape(x.shape[:-1])
 
-    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch 2"]:
-        """The answer y and its negation, as the register gives them."""
+    def forward(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch 2"]:
+        """The output y and its negation, like those of a register."""
         z = self.logit(x)
         return torch.stack([z.sigmoid(), (-z).sigmoid()], dim=-1)
 

@@ -1,4 +1,4 @@
-"""The two status bits of a difference, sign and zero: relaxed (Sections 3.2, 3.3) and exact (Section 3.1)."""
+"""The status bits of a difference, sign and zero: relaxed (Sections 3.2, 3.3) and exact (Section 3.1)."""
 
 import torch
 from torch import Tensor
@@ -17,9 +17,9 @@ def status_bits(
 def exact_bits(
     difference: Float[Tensor, "*shape"], *, off: float = -1.0
 ) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
-    """The bits of a CPU: is the difference positive, is it zero (Section 3.1).
+    """The bits of a CPU: whether the difference is positive, and whether it is zero (Section 3.1).
 
-    A bit that is on is 1. One that is off is ``off``: -1 as in the relaxation, 0 as in a CPU. NaN stays NaN.
+    A set bit is 1, and a cleared bit is ``off``: -1 as in the relaxation, or 0 as in a CPU. NaN stays NaN.
     """
     on = torch.ones_like(difference)
     undefined = difference.isnan()

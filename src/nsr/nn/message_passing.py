@@ -1,4 +1,4 @@
-"""Shortest paths by message passing, where a register learns how a node folds its messages (Section 4.6)."""
+"""Shortest paths by message passing: a register learns how a node combines its messages (Section 4.6)."""
 
 from itertools import pairwise
 
@@ -6,53 +6,57 @@ import torch
 from torch import Tensor, nn
 
 from nsr.nn.arithmetic import NAU
+from nsr.nn.checks import real_tensor
 from nsr.nn.recurrent import RecurrentMinimum
-from nsr.nn.shapes import Float, Int, Real
+from nsr.nn.shapes import ArrayLike, Float, Int, Real
 
 
 class ShortestPaths(nn.Module):
-    """Rounds of Bellman-Ford: a node's new distance is a fold of its old one and its messages.
+    """Rounds of Bellman-Ford: the new distance of a node is a fold over its old distance and its messages.
 
-    Edges are lists, so a round costs as much as there are edges; all nodes fold at once, each its messages in the
-    order of its edges, in as many steps as the most edges lead to one node. Several graphs are one with several
-    sources. ``nsr.data.Graph.of`` makes edges and weights of sparse matrices and networkx graphs.
+    The cost of a round is proportional to the number of edges. All nodes fold at once, each in the order of its edges,
+    in as many steps as the largest in-degree. A batch of graphs is one graph with several sources.
+    ``nsr.data.Graph.of`` takes edges and weights from sparse matrices and networkx graphs.
 
     Args:
-        fold: What a node does with the list of its distance and its messages.
-        message: What goes along an edge, learned from the distance of its first node and its weight: a ``NAU(2)``.
+        fold: Applied to the list of a node's distance and its messages.
+        message: Computes the message along an edge from the distance of its first node and its weight: a ``NAU(2)``.
             By default their sum, as in the paper.
     """
 
     def __init__(self, fold: RecurrentMinimum, message: NAU | None = None) -> None:
         super().__init__()
         if message is not None and (message.inputs, message.outputs) != (2, 1):
-            raise ValueError(f"message must make one number of two, got {message!r}")
+            raise ValueError(f"message must map two numbers to one, got {message!r}")
         self.fold = fold
         self.message = message
 
     def forward(
         self,
-        edges: Int[Tensor, "2 edges"],
-        weights: Real[Tensor, " edges"],
-        start: Float[Tensor, " nodes"],
+        edges: Int[Tensor, "2 edges"] | ArrayLike,
+        weights: Real[Tensor, " edges"] | ArrayLike,
+        start: Real[Tensor, " nodes"] | ArrayLike,
         *,
         rounds: int | Int[Tensor, " nodes"] | None = None,
     ) -> Float[Tensor, " nodes"]:
-        """Distances after ``rounds``, by default as many as there are nodes, or until nothing changes.
+        """Distances after ``rounds``, or when nothing changes any more.
 
         Args:
-            edges: From the first node to the second, each column an edge.
-            weights: One for each edge.
-            start: 0 at the source and at every other node more than any path can cost.
-            rounds: How many at most, for all nodes or for each, as where graphs of different sizes are one.
+            edges: One column per edge: the node it comes from and the node it leads to.
+            weights: One per edge.
+            start: 0 at the source, and at every other node more than any path can cost.
+            rounds: The largest number of rounds, for all nodes or per node, as in a batch of graphs of different sizes.
+                By default the number of nodes.
         """
+        edges, weights = real_tensor("edges", edges), real_tensor("weights", weights)
+        start = real_tensor("start", start)
         _check_edges(edges, weights, start)
         order = Ranks(edges.long(), len(start))
         weights = weights.to(torch.promote_types(weights.dtype, next(self.parameters()).dtype))
         distances = start.to(torch.promote_types(start.dtype, weights.dtype))
         most = torch.as_tensor(len(start) if rounds is None else rounds, device=start.device)
         if most.is_floating_point() or most.shape not in ((), start.shape):
-            raise ValueError(f"rounds must be a whole number, or one for each of {len(start)} nodes, got {rounds}")
+            raise ValueError(f"rounds must be an integer, or one for each of {len(start)} nodes, got {rounds}")
         for number in range(int(most.max())):
             new = torch.where(number < most, self.round(order, weights, distances), distances)
             if torch.equal(new, distances):
@@ -71,7 +75,7 @@ class ShortestPaths(nn.Module):
         return state
 
     def messages(self, distances: Float[Tensor, "*batch"], weights: Real[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-        """What goes along edges from nodes at these distances."""
+        """The messages along edges from nodes at these distances."""
         if self.message is None:
             return distances + weights
         both = torch.stack([distances, weights.to(distances.dtype)], dim=-1)
@@ -84,20 +88,21 @@ class ShortestPaths(nn.Module):
 
 
 class NodeUpdate(nn.Module):
-    """One node in one round, as a row: what ``fit`` trains with teacher forcing.
+    """The update of one node in one round, with rows as inputs, so that ``fit`` can train it with teacher forcing.
 
-    A row is how many messages there are, the node's own distance, and for each message the distance that it comes
-    from and the weight of its edge. What follows after them is ignored.
+    A row holds the number of messages, the distance of the node, and for each message the distance it comes from and
+    the weight of its edge. Numbers after them are ignored.
     """
 
     def __init__(self, paths: ShortestPaths) -> None:
         super().__init__()
         self.paths = paths
 
-    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
+    def forward(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch"]:
         """The node's new distance."""
+        x = real_tensor("x", x)
         if x.dim() == 0 or x.shape[-1] < 2 or x.shape[-1] % 2:
-            raise ValueError(f"a row must be a count, a distance and pairs, got shape {tuple(x.shape)}")
+            raise ValueError(f"a row must hold a count, a distance and pairs, got shape {tuple(x.shape)}")
         x = x.to(torch.promote_types(x.dtype, next(self.parameters()).dtype))
         arrived = self.paths.messages(x[..., 2::2], x[..., 3::2])
         new: Tensor = self.paths.fold(torch.cat([x[..., 1:2], arrived], dim=-1), x[..., 0].long() + 1)
@@ -108,7 +113,7 @@ class NodeUpdate(nn.Module):
 
 
 class Ranks:
-    """Edges in the order in which they are folded: the first edge of every node, then the second of every node.
+    """Edges in the order in which they are folded: the first edge into every node, then the second, and so on.
 
     Within a rank no two edges lead to the same node, so a rank is folded at once.
     """
@@ -128,11 +133,11 @@ class Ranks:
 
 
 def _check_edges(edges: Tensor, weights: Tensor, start: Tensor) -> None:
-    """Edges lead from node to node and weigh something, or are refused in a sentence."""
+    """Require edges between existing nodes, with finite weights and distances."""
     if start.dim() != 1:
         raise ValueError(f"start must hold a distance for each node, got shape {tuple(start.shape)}")
     if edges.is_floating_point() or edges.dim() != 2 or len(edges) != 2:
-        raise ValueError(f"edges must be whole numbers (2, edges), got {edges.dtype} of shape {tuple(edges.shape)}")
+        raise ValueError(f"edges must be integers of shape (2, edges), got {edges.dtype} of shape {tuple(edges.shape)}")
     if weights.shape != edges.shape[1:]:
         raise ValueError(f"there must be a weight for each of {edges.shape[1]} edges, got {tuple(weights.shape)}")
     if edges.numel() and not 0 <= int(edges.min()) <= int(edges.max()) < len(start):
@@ -141,4 +146,4 @@ def _check_edges(edges: Tensor, weights: Tensor, start: Tensor) -> None:
     if not weights.isfinite().all():
         raise ValueError(f"weights must be finite, got {weights[~weights.isfinite()][0].item()}")
     if not start.isfinite().all():
-        raise ValueError("start must be finite: give nodes that are not reached yet more than any path can cost")
+        raise ValueError("start must be finite: use more than any path can cost for unreached nodes")

@@ -4,15 +4,15 @@ import torch
 from torch import Tensor, nn
 
 from nsr.nn.arithmetic import NAU
-from nsr.nn.checks import positive_integer
-from nsr.nn.shapes import Float, Real
+from nsr.nn.checks import numbers_in, positive_integer
+from nsr.nn.shapes import ArrayLike, Float, Real
 
 
 class Piecewise(nn.Module):
-    """``y A(x) + (1 - y) B(x)``: the gate's answer y weighs two arms, each a NAU with a learned constant.
+    """``y A(x) + (1 - y) B(x)``: the gate's output y weighs two arms, each a NAU with a learned constant.
 
     Args:
-        gate: What decides: an ``NSR``, or an ``MLP`` as the baseline. It sees the same numbers as the arms.
+        gate: An ``NSR``, or an ``MLP`` as the baseline. It gets the same numbers as the arms.
     """
 
     def __init__(
@@ -28,8 +28,9 @@ class Piecewise(nn.Module):
         self.inputs = positive_integer("gate.inputs", getattr(gate, "inputs", None))
         self.arms = NAU(self.inputs, 2, bias=True, generator=generator, device=device, dtype=dtype)
 
-    def forward(self, x: Real[Tensor, "*batch inputs"]) -> Float[Tensor, "*batch"]:
-        """The number that the gate chooses, or what lies between both while it is undecided."""
+    def forward(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch"]:
+        """The number that the gate chooses, or a mixture of both as long as the gate is undecided."""
+        x = numbers_in(x, self.inputs)
         chosen: Tensor = self.gate(x) * self.arms(x)
         return chosen.sum(-1)
 

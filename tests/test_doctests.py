@@ -1,0 +1,33 @@
+"""The examples in docstrings run and print what they say."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import nsr
+
+PACKAGES = ("adam", "data", "ensemble", "learn", "nn", "program", "reading", "training")
+
+
+def modules() -> list[str]:
+    """The modules of these packages whose source has an example."""
+    found = [
+        module.name for module in pkgutil.walk_packages(nsr.__path__, "nsr.") if module.name.split(".")[1] in PACKAGES
+    ]
+    sources = {name: importlib.util.find_spec(name).loader.get_source(name) for name in found}
+    return [name for name, source in sources.items() if ">>> " in source]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_the_examples_of(name):
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+@pytest.mark.parametrize("name", ["NSR", "Ensemble", "Recipe", "Rows", "fit"])
+def test_the_public_names_have_an_example(name):
+    examples = doctest.DocTestFinder().find(getattr(nsr, name), name)
+    assert any(test.examples for test in examples)
