@@ -94,7 +94,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Any:
         """The class of each row."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        likeliest = self.predict_proba(X).argmax(1)  # before classes_: it checks that there has been a fit
+        return self.classes_[likeliest]
 
     def predict_proba(self, X: Any) -> Any:
         """(rows, classes): the register's, or for a program the shares of the classes among rows it answers alike."""
