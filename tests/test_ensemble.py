@@ -54,14 +54,14 @@ class Counted(nn.Module):
         return self.nau(x) + self.shift * self.steps
 
 
-def test_any_module_with_buffers_too():
+def test_modules_with_buffers_are_stacked_too():
     ensemble = Ensemble(Counted, range(3))
     expected = torch.stack([ensemble.member(seed)(X) for seed in range(3)])
     torch.testing.assert_close(ensemble(X), expected)
     assert ensemble.to(torch.float64).buffers["steps"].dtype == torch.int64
 
 
-def test_some_members_are_an_ensemble():
+def test_a_slice_of_the_members_is_an_ensemble():
     ensemble = registers(range(5))
     torch.testing.assert_close(ensemble[1:3](X), ensemble(X)[1:3])
     assert ensemble[1:3].seeds == (1, 2)
@@ -77,7 +77,7 @@ def test_some_members_are_an_ensemble():
         ([NSR(2), MLP(2)], "members must be of one kind, got NSR(2, redundancy=10, scale=1.0) and MLP(2, hidden=20)"),
     ],
 )
-def test_members_of_different_kinds_are_refused(modules, text):
+def test_members_of_different_kinds_are_errors(modules, text):
     with pytest.raises(ValueError) as error:
         Ensemble.of(modules)
     assert str(error.value) == text

@@ -23,13 +23,13 @@ def trained(cycle: bool, number: int = 3, seed: int = 0) -> tuple[list[list[int]
         return -module.value
 
     generator = torch.Generator().manual_seed(seed)
-    told = list(epochs({module: 0.1}, loss, torch.arange(7), generator, number=number, size=3, cycle=cycle))
-    assert told == list(range(1, number + 1))
+    numbers = list(epochs({module: 0.1}, loss, torch.arange(7), generator, number=number, size=3, cycle=cycle))
+    assert numbers == list(range(1, number + 1))
     values.append(module.value.item())
     return batches, [after - before for before, after in itertools.pairwise(values)]
 
 
-def test_every_example_is_in_one_batch_of_an_epoch_in_an_order_of_its_own():
+def test_every_example_is_in_one_batch_of_an_epoch_and_epochs_differ_in_order():
     batches, _ = trained(cycle=False)
     assert [len(batch) for batch in batches] == [3, 3, 1] * 3
     orders = [[*batches[at], *batches[at + 1], *batches[at + 2]] for at in (0, 3, 6)]

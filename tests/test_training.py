@@ -102,7 +102,7 @@ def test_rows_with_other_answers_are_not_folded_together():
     assert sorted(folded.weight.tolist()) == pytest.approx([1 / 3, 2 / 3])
 
 
-def test_it_folds_by_itself_where_it_holds():
+def test_rows_are_folded_by_default_where_the_loss_stays_the_same():
     history = fit(NSR(2), all_pairs(">"), SHORT)
     assert history.rows == 39
     assert fit(NSR(2), all_pairs(">"), SHORT, folded=False).rows == 400
@@ -111,7 +111,7 @@ def test_it_folds_by_itself_where_it_holds():
 
 
 @pytest.mark.parametrize("module", [NSR(2, constants=True), MLP(2)], ids=repr)
-def test_folding_is_refused_where_it_does_not_hold(module):
+def test_folding_is_an_error_where_it_changes_the_loss(module):
     with pytest.raises(ValueError) as error:
         fit(module, all_pairs(">"), SHORT, folded=True)
     assert str(error.value) == (
@@ -135,11 +135,11 @@ def test_narrow_integers_do_not_wrap_around_when_folded():
 def test_floats_that_a_shift_would_round_are_left_alone():
     opposite = Rows.of(torch.tensor([[1e8, 1.0, 1.5], [1e8, 1.5, 1.0]]), torch.tensor([0.0, 1.0]))
     assert fold(opposite) is opposite
-    whole = Rows.of(torch.tensor([[1.0, 2.0], [2.0, 3.0]]), torch.tensor([1.0, 1.0]))
-    assert len(fold(whole)) == 1
+    integers = Rows.of(torch.tensor([[1.0, 2.0], [2.0, 3.0]]), torch.tensor([1.0, 1.0]))
+    assert len(fold(integers)) == 1
 
 
-def test_each_member_may_have_targets_of_its_own():
+def test_each_member_may_have_different_targets():
     comparisons = list(COMPARISONS)
     targets = torch.stack([all_pairs(comparison).y for comparison in comparisons])
     together = Ensemble.of([NSR(2, generator=torch.Generator().manual_seed(7)) for _ in comparisons])
@@ -185,7 +185,7 @@ def test_recipe_paper_never_stops_early():
     assert history.seconds > 0
 
 
-def test_the_last_epoch_is_looked_at():
+def test_the_last_epoch_is_checked():
     history = fit(NSR(2), all_pairs(">"), dataclasses.replace(SHORT, epochs=70))
     assert history.epochs == (50, 70)
 
@@ -221,7 +221,7 @@ def test_integers_too_large_for_float32_are_learned_from_as_they_are():
 # Errors
 
 
-def test_targets_outside_zero_and_one_are_refused():
+def test_targets_outside_zero_and_one_are_errors():
     rows = Rows.of(torch.tensor([[1, 2], [2, 1]]), torch.tensor([0.0, 2.0]))
     with pytest.raises(ValueError, match=r"^targets must lie in \[0, 1\], got 0 to 2$"):
         fit(NSR(2), rows, EXACT)
@@ -244,7 +244,7 @@ def test_cross_entropy_needs_logits():
         ({"learning_rate": math.inf}, "learning_rate must be positive and finite, got inf"),
     ],
 )
-def test_bad_recipes_are_refused_in_a_sentence(changes, text):
+def test_bad_recipes_are_errors_in_a_sentence(changes, text):
     with pytest.raises(ValueError) as error:
         dataclasses.replace(PAPER, **changes)
     assert str(error.value) == text
@@ -257,7 +257,7 @@ def piecewise(generator: torch.Generator) -> Piecewise:
     return Piecewise(NSR(2, generator=generator), generator=generator)
 
 
-def test_members_with_rows_of_their_own_are_their_seeds_in_any_block_and_trained_alone():
+def test_members_with_different_rows_are_their_seeds_in_any_block_and_trained_alone():
     rows = [function_of_all_pairs("abs", np.random.default_rng(seed)) for seed in range(3)]
     rows = [Rows.of(each.x + seed, each.y) for seed, each in enumerate(rows)]
     recipe = dataclasses.replace(SHORT, sparsity=0.5)
@@ -291,7 +291,7 @@ def test_numbers_are_right_within_the_tolerance():
     assert fit(module, rows, recipe).accuracy[-1].item() == pytest.approx(expected.item(), abs=1e-6)
 
 
-def test_sparsity_draws_weights_to_whole_numbers_late_and_leaves_the_rest_alone():
+def test_sparsity_pulls_weights_to_integers_late_and_leaves_the_others_alone():
     rows = function_of_all_pairs("abs", np.random.default_rng(0))
     results = {}
     for sparsity in (0.0, 1e4):

@@ -1,4 +1,4 @@
-"""Training in mini-batches, for data that is too large for ``fit``: one module, one pass over the data an epoch."""
+"""Training one module in mini-batches, for data that is too large for ``fit``."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 PEAK = 0.25
-"""When the learning rates of a cycle are highest, in parts of the training."""
+"""The point of a cycle at which its learning rates peak, as a share of the training."""
 
 
 def epochs(
@@ -19,17 +19,17 @@ def epochs(
     size: int,
     cycle: bool,
 ) -> Iterator[int]:
-    """Train in place with Adam, and come back after each epoch with its number, for the caller to measure.
+    """Train in place with Adam, and yield the number of each epoch after it, so that the caller can measure.
 
     Args:
-        rates: What to train, each module with its learning rate.
-        loss: The mean loss of some examples.
-        examples: The numbers by which the loss knows its examples.
-        generator: Shuffles the examples anew in each epoch.
-        number: How many epochs.
-        size: Examples in a batch; the last one of an epoch may have fewer.
-        cycle: Let the learning rates rise to these in the first quarter and fall to nothing after it, as torch's
-            ``OneCycleLR`` does; else they are constant.
+        rates: The modules to train and their learning rates.
+        loss: The mean loss of a batch of examples.
+        examples: Indices of the examples, from which batches are taken.
+        generator: Shuffles the examples in each epoch.
+        number: Number of epochs.
+        size: Examples per batch; the last batch of an epoch may be smaller.
+        cycle: Whether the learning rates rise to ``rates`` in the first quarter and then fall to zero, as in torch's
+            ``OneCycleLR``. Otherwise they are constant.
     """
     groups = [{"params": list(module.parameters()), "lr": rate} for module, rate in rates.items()]
     adam = torch.optim.Adam(groups, fused=True)

@@ -50,8 +50,8 @@ def test_constants_are_no_comparison():
 
 @pytest.mark.parametrize(("typed", "meant"), [("==", "="), ("=<", "<="), ("=>", ">="), ("<>", None)])
 def test_an_unknown_comparison_is_refused_with_the_near_miss(typed, meant):
-    with pytest.raises(ValueError, match="unknown comparison") as refusal:
+    with pytest.raises(ValueError, match="unknown comparison") as error:
         all_pairs(typed)
-    assert str(refusal.value).startswith(f"unknown comparison '{typed}': choose from >, <, >=, <=, =, !=")
+    assert str(error.value).startswith(f"unknown comparison '{typed}': choose from >, <, >=, <=, =, !=")
     if meant:
-        assert str(refusal.value).endswith(f"; did you mean '{meant}'?")
+        assert str(error.value).endswith(f"; did you mean '{meant}'?")

@@ -76,9 +76,9 @@ def test_the_folder_given_goes_before_the_one_of_the_environment_and_that_before
 
 
 def test_without_a_network_and_a_folder_a_sentence_says_what_to_do():
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         mnist(source=TINY)
-    assert str(refusal.value) == (
+    assert str(error.value) == (
         "TINY could not be downloaded (127.0.0.1:9: no connection): put train-images-idx3-ubyte.gz, "
         "train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz into a folder and name it "
         "with --data or NSR_DATA"
@@ -89,24 +89,22 @@ def test_a_file_that_is_missing_or_changed_is_named(tmp_path):
     folder = fill(tmp_path / "here")
     path = folder / "t10k-labels-idx1-ubyte"
     path.write_bytes(path.read_bytes()[:-1] + b"\x09")
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         mnist(folder, source=TINY)
-    assert str(refusal.value) == f"{path} is not the file that was published: its checksum differs"
+    assert str(error.value) == f"{path} is not the file that was published: its checksum differs"
     path.unlink()
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         mnist(folder, source=TINY)
-    assert str(refusal.value) == (
+    assert str(error.value) == (
         f"there is no t10k-labels-idx1-ubyte.gz in {folder}: TINY is read from train-images-idx3-ubyte.gz, "
         "train-labels-idx1-ubyte.gz, t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz, gzipped or not"
     )
 
 
 def test_images_and_labels_must_fit():
-    with pytest.raises(ValueError) as refusal:
+    with pytest.raises(ValueError) as error:
         Pictures(torch.zeros(3, 4, 5), torch.zeros(2))
-    assert str(refusal.value) == (
-        "images must be (pictures, side, side) and labels (pictures,), got (3, 4, 5) and (2,)"
-    )
+    assert str(error.value) == ("images must be (pictures, side, side) and labels (pictures,), got (3, 4, 5) and (2,)")
 
 
 def test_the_small_digits_are_split_once_and_for_all():
@@ -134,9 +132,9 @@ def test_standard_pixels_have_mean_0_and_deviation_1():
 @pytest.mark.parametrize(("package", "call"), [("pooch", mnist), ("sklearn.datasets", small_digits)])
 def test_a_missing_package_is_a_sentence_that_names_the_extra(package, call, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         call()
-    assert str(refusal.value) == f"this needs {package}: install it with pip install 'neural-status-registers[digits]'"
+    assert str(error.value) == f"this needs {package}: install it with pip install 'neural-status-registers[digits]'"
 
 
 REAL = os.environ.get("NSR_DATA")

@@ -51,26 +51,26 @@ def test_a_union_keeps_its_parts_apart():
     [
         ([(0, 5, 1)], "a node must be from 0 to 2, got 5"),
         ([(-1, 0, 1)], "a node must be from 0 to 2, got -1"),
-        ([(0.5, 1, 1)], "a node must be a whole number, got 0.5"),
+        ([(0.5, 1, 1)], "a node must be an integer, got 0.5"),
         ([(0, 1, float("nan"))], "a weight must be finite, got nan from 0 to 1"),
         ([(0, 1, float("inf"))], "a weight must be finite, got inf from 0 to 1"),
         ([(0, 1, "far")], "a weight must be a number, got 'far'"),
         ([(0, 1)], "an edge must be (from, to, weight)"),
-        ([("a", "b", 1)], "a node must be a whole number, got 'a'"),
+        ([("a", "b", 1)], "a node must be an integer, got 'a'"),
         ([(0, 1, 1), (1, 2, "far")], "a weight must be a number, got 'far'"),
         ([(0, 1, 1), (1, 2, None)], "a weight must be a number, got None"),
-        ([(0, 1, 1), (1, 1.5, 1)], "a node must be a whole number, got 1.5"),
+        ([(0, 1, 1), (1, 1.5, 1)], "a node must be an integer, got 1.5"),
         ([(0, 1, 10**400)], "a weight must be within float64, got one of 401 digits"),
         (5, "a graph must be edges, a sparse matrix or a networkx graph, got 5"),
     ],
 )
 def test_what_is_no_graph_is_refused_in_a_sentence(edges, text, unchecked):
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         Graph.of(edges, nodes=3)
-    assert str(refusal.value) == text
+    assert str(error.value) == text
     with pytest.raises(InputError, match="must be square"):
         Graph.of(sparse.coo_matrix((2, 3)))
-    with pytest.raises(InputError, match=r"^nodes must be a whole number of at least 0, got -2$"):
+    with pytest.raises(InputError, match=r"^nodes must be an integer of at least 0, got -2$"):
         Graph.of([], nodes=-2)
     with pytest.raises(InputError, match=r"^nodes and largest must be at least 1, got 0 and 10$"):
         random_graph(np.random.default_rng(0), nodes=0)
@@ -85,7 +85,7 @@ def test_inboxes_need_room_for_every_message():
     rows = node_update_rows([star], messages=2)
     assert rows.x[0].tolist() == [2, 0, 30, 2, 30, 3]
     assert rows.y.tolist() == [0, 0, 0, 2, 2, 2, 30, 30, 30]
-    with pytest.raises(InputError, match=r"^messages must be at least 2, as many as a node gets, got 1$"):
+    with pytest.raises(InputError, match=r"^messages must be at least 2, the largest number that a node gets, got 1$"):
         node_update_rows([star], messages=1)
-    with pytest.raises(InputError, match=r"^there must be at least one graph, got none$"):
+    with pytest.raises(InputError, match=r"^graphs must hold at least one graph, got none$"):
         node_update_rows([], messages=1)

@@ -25,9 +25,9 @@ def test_numbers_come_back_whatever_the_file_is_called(content, tmp_path):
 @pytest.mark.parametrize(
     ("content", "text"),
     [
-        (b"", "is no IDX file: it starts with nothing, not with 00 00"),
-        (b"\0\0\x08", "is no IDX file: it starts with 00 00 08, not with 00 00"),
-        (b"<html>", "is no IDX file: it starts with 3c 68 74 6d, not with 00 00"),
+        (b"", "is not an IDX file: it starts with nothing, not with 00 00"),
+        (b"\0\0\x08", "is not an IDX file: it starts with 00 00 08, not with 00 00"),
+        (b"<html>", "is not an IDX file: it starts with 3c 68 74 6d, not with 00 00"),
         (b"\0\0\x0d" + WHOLE[3:], "must hold numbers of type 0x08 (unsigned bytes), got 0x0d"),
         (b"\0\0\x08\x01" + WHOLE[4:], "must have 3 dimensions, got 1"),
         (WHOLE[:9], "is cut short: 9 of 16 bytes"),
@@ -45,9 +45,9 @@ def test_numbers_come_back_whatever_the_file_is_called(content, tmp_path):
 def test_what_is_not_the_file_is_refused_in_a_sentence_that_names_it(content, text, tmp_path):
     path = tmp_path / "images"
     path.write_bytes(content)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         read_idx(path, dimensions=3, sha256=SHA256)
-    assert str(refusal.value) == f"{path} {text}"
+    assert str(error.value) == f"{path} {text}"
 
 
 def test_a_small_file_that_unpacks_to_a_large_one_is_not_unpacked(tmp_path, monkeypatch):

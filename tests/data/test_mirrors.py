@@ -1,4 +1,4 @@
-"""Mirrors are a server on this machine, each a path of it that behaves in its own way."""
+"""Mirrors are a server on this machine, one path for each way to behave."""
 
 import errno
 import gzip
@@ -81,7 +81,7 @@ class Server(ThreadingHTTPServer):
 
     def source(self, *behaviours: str, silence: float = 20.0, limit: float = 20.0) -> Source:
         address = f"http://127.0.0.1:{self.server_port}/"
-        return Source("TINY", SHA256, tuple(f"{address}{each}/" for each in behaviours), silence, limit)
+        return Source("TINY", SHA256, tuple(f"{address}{behaviour}/" for behaviour in behaviours), silence, limit)
 
 
 @pytest.fixture
@@ -101,18 +101,18 @@ def found(folder: Path) -> dict[str, bytes]:
 
 
 def test_mirrors_are_tried_in_order_until_one_serves_the_file(server, tmp_path, capfd):
-    told = []
+    messages = []
     source = server.source("missing", "another", "page", "short", "good", "missing")
-    fetch(source, tmp_path, tell=told.append)
+    fetch(source, tmp_path, on_message=messages.append)
     assert found(tmp_path) == CONTENT
     assert [path.split("/")[1] for path in server.asked] == ["missing", "another", "page", "short", "good", "good"]
     here = f"127.0.0.1:{server.server_port}"
-    assert told[::2] == [f"downloading one.gz from {here}"] * 5
-    assert told[1::2] == [
-        f"one.gz is not to be had from {here}: status 404",
-        f"one.gz is not to be had from {here}: its checksum differs",
-        f"one.gz is not to be had from {here}: what it serves is damaged: it cannot be unpacked",
-        f"one.gz is not to be had from {here}: broke off",
+    assert messages[::2] == [f"downloading one.gz from {here}"] * 5
+    assert messages[1::2] == [
+        f"one.gz could not be downloaded from {here}: status 404",
+        f"one.gz could not be downloaded from {here}: its checksum differs",
+        f"one.gz could not be downloaded from {here}: the file is damaged: it cannot be unpacked",
+        f"one.gz could not be downloaded from {here}: connection lost",
         f"downloading two.gz from {here}",
     ]
     assert capfd.readouterr() == ("", "")
@@ -126,12 +126,12 @@ def test_a_mirror_that_falls_silent_or_drips_is_left(server, tmp_path):
     assert found(tmp_path / "a") == found(tmp_path / "b") == CONTENT
 
 
-def test_a_mirror_that_unpacks_on_the_way_will_do(server, tmp_path):
+def test_a_mirror_may_serve_the_file_unpacked(server, tmp_path):
     fetch(server.source("unpacked"), tmp_path)
     assert found(tmp_path) == CONTENT
 
 
-def test_what_is_there_is_not_asked_for_again_and_what_is_half_there_is(server, tmp_path):
+def test_complete_files_are_not_downloaded_again_and_incomplete_ones_are(server, tmp_path):
     source = server.source("good")
     (tmp_path / "one").write_bytes(CONTENT["one"][:-1])
     (tmp_path / "two").write_bytes(CONTENT["two"])
@@ -149,7 +149,7 @@ def test_an_endless_file_is_not_read_to_its_end(server, tmp_path, monkeypatch):
         fetch(server.source("good"), tmp_path)
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals to a thread are a matter of POSIX")
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs POSIX signals to a thread")
 def test_an_interrupted_download_leaves_nothing(server, tmp_path):
     assert threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it would be ignored
@@ -172,14 +172,14 @@ def test_two_processes_at_once_do_not_clash(server, tmp_path):
     assert found(tmp_path) == CONTENT
 
 
-def test_without_a_network_a_sentence_says_what_to_do(server, tmp_path):
+def test_without_a_network_the_error_says_what_to_do(server, tmp_path):
     gone = "http://127.0.0.1:9/"  # nobody listens: the port of the discard service
     source = Source("TINY", SHA256, (gone, *server.source("missing", "silent", silence=0.2).mirrors), silence=0.2)
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         fetch(source, tmp_path)
     here = f"127.0.0.1:{server.server_port}"
-    assert str(refusal.value) == (
-        f"TINY could not be downloaded (127.0.0.1:9: no connection; {here}: status 404; {here}: silent for 0.2 s): "
+    assert str(error.value) == (
+        f"TINY could not be downloaded (127.0.0.1:9: no connection; {here}: status 404; {here}: no data for 0.2 s): "
         "put one.gz and two.gz into a folder and name it with --data or NSR_DATA"
     )
     assert found(tmp_path) == {}
@@ -187,6 +187,6 @@ def test_without_a_network_a_sentence_says_what_to_do(server, tmp_path):
 
 def test_a_folder_that_cannot_be_made(server, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(InputError) as error:
         fetch(server.source("good"), tmp_path / "file" / "folder")
-    assert str(refusal.value) == f"TINY cannot be kept in {tmp_path / 'file' / 'folder'}: {os.strerror(errno.ENOTDIR)}"
+    assert str(error.value) == f"TINY cannot be stored in {tmp_path / 'file' / 'folder'}: {os.strerror(errno.ENOTDIR)}"

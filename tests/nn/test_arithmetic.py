@@ -23,14 +23,14 @@ def test_it_is_a_linear_map_with_weights_clamped_to_one():
     assert nau(x).tolist() == [10 - 1 + 4, -10 + 2 + 2]
 
 
-def test_sums_of_whole_weights_are_exact_far_away():
+def test_sums_with_integer_weights_are_exact_far_away():
     nau = unit(2, 1)
     with torch.no_grad():
         nau.weight.copy_(torch.tensor([[1.0, -1.0]]))
     assert nau(torch.tensor([2.0**53 - 1, 2.0**53 - 4], dtype=torch.float64)).item() == 3
 
 
-def test_the_penalty_is_zero_at_whole_weights_and_largest_between():
+def test_the_penalty_is_zero_at_integer_weights_and_largest_between():
     nau = unit(5, 1)
     with torch.no_grad():
         nau.weight.copy_(torch.tensor([[-1.0, 0.0, 1.0, 0.5, -0.75]]))
@@ -79,7 +79,7 @@ def test_round_trips():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_refusals():
+def test_wrong_arguments_are_errors():
     with pytest.raises(ValueError, match="^inputs must be at least 1, got 0$"):
         NAU(0)
     with pytest.raises(ValueError, match="^outputs must be at least 1, got -2$"):

@@ -63,7 +63,7 @@ def test_round_trips():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_refusals():
+def test_wrong_arguments_are_errors():
     with pytest.raises(ValueError, match="^hidden must be at least 1, got 0$"):
         MLP(2, hidden=0)
     with pytest.raises(ValueError, match=r"^x must have 2 numbers in its last axis, got shape \(3,\)$"):

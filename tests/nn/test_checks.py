@@ -90,7 +90,7 @@ def test_the_layers_for_lists_graphs_and_images_take_arrays_too():
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_anything_else_is_refused_in_a_sentence(x, text):
+def test_anything_else_is_an_error_in_a_sentence(x, text):
     with pytest.raises(ValueError) as error:
         NSR(2)(x)
     assert str(error.value) == text

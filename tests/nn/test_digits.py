@@ -46,7 +46,7 @@ def test_a_reader_is_two_convolutions_and_two_layers_and_reads_its_expected_digi
 
 @pytest.mark.parametrize("side", FIRST)
 @pytest.mark.parametrize("comparator", COMPARATORS.values(), ids=COMPARATORS)
-def test_all_pairs_of_a_batch_are_what_the_comparator_says_of_each_with_the_same_gradients(side, comparator):
+def test_all_pairs_of_a_batch_are_what_the_comparator_gives_for_each_with_the_same_gradients(side, comparator):
     module = DigitComparison(DigitReader(side, generator=seeded()), comparator(seeded(2)))
     x = images(6, side)
     answers = module(x)
@@ -74,7 +74,7 @@ def test_a_written_register_compares_what_is_read(comparison):
     assert torch.equal(all_pairs_of(digits)[1, 4], torch.tensor([1.0, 5.0]))
 
 
-def test_a_classifier_is_the_same_network_and_says_the_likeliest_digit():
+def test_a_classifier_is_the_same_network_and_predicts_the_likeliest_digit():
     classifier = DigitClassifier(DigitReader(8, generator=seeded()))
     x = images(4, 8)
     assert torch.equal(classifier.logits(x), classifier.reader.logits(x))
@@ -91,7 +91,7 @@ def test_weights_come_from_the_generator_alone():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_refusals_are_sentences_and_the_repr_is_the_constructor_call():
+def test_errors_are_sentences_and_the_repr_is_the_constructor_call():
     module = DigitComparison(DigitReader(8), NSR(2))
     assert repr(module) == "DigitComparison(DigitReader(8), NSR(2, redundancy=10, scale=1.0))"
     with pytest.raises(ValueError, match=r"^side must be one of 8, 28, got 10$"):

@@ -108,7 +108,7 @@ def test_no_edges_and_no_rounds():
         ),
     ],
 )
-def test_bad_graphs_are_refused_in_a_sentence(edges, weights, from_, text):
+def test_bad_graphs_are_errors_in_a_sentence(edges, weights, from_, text):
     with pytest.raises(ValueError, match=text):
         model()(torch.tensor(edges), torch.tensor(weights), torch.tensor(from_, dtype=torch.float64))
 

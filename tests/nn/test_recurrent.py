@@ -54,7 +54,7 @@ def test_written_gates_find_the_minimum_and_count_far_away():
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_refusals_are_sentences_and_the_repr_is_the_constructor_call():
+def test_errors_are_sentences_and_the_repr_is_the_constructor_call():
     module = RecurrentMinimum(NSR(2, generator=seeded()))
     assert repr(module) == "RecurrentMinimum(NSR(2, redundancy=10, scale=1.0))"
     with pytest.raises(ValueError, match=r"^gate must compare 2 numbers, got NSR\(3, redundancy=10, scale=1.0\)$"):

@@ -1,4 +1,4 @@
-"""The register against what it must be: closed forms, exact facts, and refusals."""
+"""The register against what it must be: closed forms, exact facts, and errors."""
 
 import copy
 import math
@@ -311,7 +311,7 @@ def test_repr_is_the_constructor_call(call):
     assert repr(eval(call, {"NSR": NSR, "torch": torch})) == call
 
 
-# Refusals
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -333,28 +333,28 @@ def test_repr_is_the_constructor_call(call):
     ],
 )
 @pytest.mark.usefixtures("unchecked")
-def test_bad_arguments_are_refused_in_a_sentence(arguments, text):
-    with pytest.raises(ValueError) as refusal:
+def test_bad_arguments_are_errors_in_a_sentence(arguments, text):
+    with pytest.raises(ValueError) as error:
         NSR(**{"inputs": 2} | arguments)
-    assert str(refusal.value) == text
+    assert str(error.value) == text
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (4, 3), (2, 0)])
 @pytest.mark.usefixtures("unchecked")
-def test_a_wrong_last_axis_is_refused_in_a_sentence(shape):
-    with pytest.raises(ValueError) as refusal:
+def test_a_wrong_last_axis_is_an_error_in_a_sentence(shape):
+    with pytest.raises(ValueError) as error:
         register(2)(torch.zeros(shape))
-    assert str(refusal.value) == f"x must have 2 numbers in its last axis, got shape {shape}"
+    assert str(error.value) == f"x must have 2 numbers in its last axis, got shape {shape}"
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_integers_beyond_int64_are_refused_in_a_sentence():
+def test_integers_beyond_int64_are_errors_in_a_sentence():
     with pytest.raises(ValueError, match="^x must hold real numbers, and integers that fit int64, got torch.uint64$"):
         register(2)(torch.zeros(2, dtype=torch.uint64))
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_complex_numbers_are_refused_in_a_sentence():
+def test_complex_numbers_are_errors_in_a_sentence():
     with pytest.raises(
         ValueError, match="^x must hold real numbers, and integers that fit int64, got torch.complex64$"
     ):

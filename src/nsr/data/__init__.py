@@ -1,4 +1,4 @@
-"""What is to be learned: data only, drawn from an explicit generator."""
+"""The paper's tasks as data, drawn from explicit generators."""
 
 from nsr.data.comparisons import COMPARISONS as COMPARISONS
 from nsr.data.comparisons import all_pairs as all_pairs

@@ -1,4 +1,4 @@
-"""Images of handwritten digits (Section 4.7): MNIST, and a small set that is always at hand."""
+"""Images of handwritten digits (Section 4.7): MNIST, and a small set that needs no download."""
 
 import os
 from collections.abc import Callable
@@ -35,7 +35,7 @@ MNIST = Source(
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
-    """``images`` (pictures, side, side) as unsigned bytes, and the digit that each shows as int64."""
+    """``images`` (pictures, side, side) as unsigned bytes, and their digits as int64."""
 
     images: Tensor
     labels: Tensor
@@ -54,7 +54,7 @@ class Pictures:
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Handwritten digits to learn from and to test on. ``brightest`` is what a white pixel holds."""
+    """Handwritten digits for training and testing. ``brightest`` is the value of a white pixel."""
 
     name: str
     brightest: int
@@ -68,28 +68,28 @@ class Digits:
 
     @cached_property
     def contrast(self) -> tuple[float, float]:
-        """Mean and standard deviation of the pixels to learn from."""
+        """Mean and standard deviation of the training pixels."""
         counts = self.train.images.flatten().bincount().double()
         levels = torch.arange(len(counts), dtype=torch.float64)
         mean = (counts @ levels) / counts.sum()
         return mean.item(), ((counts @ (levels - mean).square()) / counts.sum()).sqrt().item()
 
     def standard(self, images: Tensor) -> Tensor:
-        """Images as numbers for a network: the pixels to learn from have mean 0 and standard deviation 1."""
+        """Images standardised so that the training pixels have mean 0 and standard deviation 1."""
         mean, deviation = self.contrast
         return (images - mean) / deviation
 
 
 def mnist(
-    folder: Path | None = None, *, source: Source = MNIST, tell: Callable[[str], None] = lambda _: None
+    folder: Path | None = None, *, source: Source = MNIST, on_message: Callable[[str], None] = lambda _: None
 ) -> Digits:
-    """MNIST, 60,000 images to learn from and 10,000 to test on, of 28 x 28 pixels.
+    """MNIST: 60,000 training images and 10,000 test images of 28 x 28 pixels.
 
     Args:
-        folder: Where its four files are, gzipped or not; by default the folder that NSR_DATA names, or else a cache
-            that is filled from public mirrors the first time.
+        folder: Where its four files are, gzipped or not. By default the folder named by NSR_DATA, or else a cache
+            that is filled from public mirrors on first use.
         source: The files, their checksums and the mirrors.
-        tell: Called with a line about each download.
+        on_message: Called with a line about each download.
     """
     if folder is None and os.environ.get("NSR_DATA"):
         folder = Path(os.environ["NSR_DATA"])
@@ -97,9 +97,9 @@ def mnist(
         with needs_extra("digits"):
             import pooch
         folder = pooch.os_cache("nsr") / source.name.lower()
-        fetch(source, folder, tell=tell)
+        fetch(source, folder, on_message=on_message)
     arrays = [
-        read_idx(_one_of_the_forms(folder, name, source), dimensions=dimensions, sha256=sha256)
+        read_idx(_existing_file(folder, name, source), dimensions=dimensions, sha256=sha256)
         for (name, sha256), dimensions in zip(source.files.items(), (3, 1, 3, 1), strict=True)
     ]
     train, test = (_pictures(*arrays[at : at + 2]) for at in (0, 2))
@@ -107,10 +107,10 @@ def mnist(
 
 
 def small_digits() -> Digits:
-    """The 1,797 digits of 8 x 8 pixels that come with scikit-learn: 1,347 to learn from, 450 to test on.
+    """The 1,797 digits of 8 x 8 pixels that come with scikit-learn: 1,347 for training, 450 for testing.
 
-    Every fourth image of a digit is a test, counted on from one digit to the next, so that the split is always the
-    same and holds each digit alike.
+    Every fourth image is for testing, counting through the images digit by digit, so that the split is fixed and
+    balanced.
     """
     with needs_extra("digits"):
         from sklearn.datasets import load_digits
@@ -121,9 +121,9 @@ def small_digits() -> Digits:
     return Digits("8x8 digits of scikit-learn", 16, train, test)
 
 
-def _one_of_the_forms(folder: Path, name: str, source: Source) -> Path:
+def _existing_file(folder: Path, name: str, source: Source) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
-        if os.path.exists(path):  # noqa: PTH110  also says no of names that are too long
+        if os.path.exists(path):  # noqa: PTH110  False, not an error, for names that are too long
             return path
     what = f"{name}.gz in {folder}" if os.path.isdir(folder) else f"folder {folder}"  # noqa: PTH112
     raise InputError(f"there is no {what}: {source.name} is read from {source.wanted}, gzipped or not")

@@ -1,4 +1,4 @@
-"""Weighted graphs as lists of edges, and the paper's random ones (Section 4.6)."""
+"""Weighted graphs as lists of edges, and the paper's random graphs (Section 4.6)."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,10 +15,10 @@ from nsr.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Directed edges with weights. An undirected edge is two.
+    """Directed edges with weights. An undirected edge is two directed ones.
 
-    ``edges`` is (2, edges): from the nodes of the first row to those of the second. ``names`` are what the nodes are
-    called, where they are more than numbers from 0 on.
+    ``edges`` is (2, edges), from the nodes in the first row to those in the second. ``names`` are the names of the
+    nodes, if they have any; otherwise nodes are numbered from 0.
     """
 
     nodes: int
@@ -31,9 +31,9 @@ class Graph:
         """A graph from a scipy sparse matrix, a networkx graph, or edges as rows (from, to, weight).
 
         Args:
-            graph: What to take. Zeros that a sparse matrix stores are edges; parallel edges of a COO matrix stay.
-            nodes: How many nodes there are; by default as many as the edges name, or as the graph has.
-            weight: The attribute of a networkx edge that holds its weight; an edge without it weighs 1.
+            graph: The graph. Zeros stored in a sparse matrix are edges; parallel edges of a COO matrix are kept.
+            nodes: The number of nodes. By default as many as the graph has, or the edges mention.
+            weight: The attribute of a networkx edge that holds its weight; without it the weight is 1.
         """
         if isinstance(graph, Graph):
             return graph
@@ -67,10 +67,10 @@ class Graph:
     @classmethod
     def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
         if not isinstance(nodes, int | np.integer) or nodes < 0:
-            raise InputError(f"nodes must be a whole number of at least 0, got {nodes}")
+            raise InputError(f"nodes must be an integer of at least 0, got {nodes}")
         for ends in (sources, targets):
             if ends.dtype.kind not in "iu":
-                raise InputError(f"a node must be a whole number, got {_odd(ends, Integral)!r}")
+                raise InputError(f"a node must be an integer, got {_odd(ends, Integral)!r}")
             outside = ends[(ends < 0) | (ends >= nodes)]
             if len(outside):
                 raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
@@ -85,7 +85,7 @@ class Graph:
         return cls(nodes, np.stack([sources, targets]).astype(np.int64), weights)
 
     def position(self, node: Any) -> int:
-        """The number of a node that is given by its name, or by its number where nodes have no names."""
+        """The number of a node, given its name, or its number if nodes have no names."""
         if self.names is not None:
             if not isinstance(node, Hashable) or node not in self.names:
                 raise InputError(f"source must be a node of the graph, got {node!r}")
@@ -95,7 +95,7 @@ class Graph:
         return int(node)
 
     def name(self, position: int) -> Hashable:
-        """What a node is called."""
+        """The name of a node, or its number if nodes have no names."""
         return position if self.names is None else self.names[position]
 
     def __len__(self) -> int:
@@ -103,12 +103,12 @@ class Graph:
 
 
 def _odd(values: np.ndarray, kind: type) -> Any:
-    """The first value that is not of a kind; numpy may have made texts of all."""
+    """The first value of the wrong kind. Numpy may have converted all values to texts or floats because of it."""
     for value in values.tolist():
-        whole = (isinstance(value, str) and value.lstrip("-").isdecimal()) or (
+        converted = (isinstance(value, str) and value.lstrip("-").isdecimal()) or (
             isinstance(value, float) and value % 1 == 0
         )
-        if not isinstance(value, kind) and not whole:
+        if not isinstance(value, kind) and not converted:
             return value
     return values.tolist()[0]
 
@@ -121,7 +121,7 @@ def _float(value: Any) -> float:
 
 
 def union(graphs: Sequence[Graph]) -> Graph:
-    """Several graphs as one, the nodes of each after those of the one before."""
+    """Several graphs as one: the nodes of each follow those of the graph before."""
     shifts = np.cumsum([0, *(graph.nodes for graph in graphs[:-1])])
     edges = [graph.edges + shift for graph, shift in zip(graphs, shifts, strict=True)]
     return Graph(
@@ -132,7 +132,7 @@ def union(graphs: Sequence[Graph]) -> Graph:
 
 
 def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: int) -> np.ndarray:
-    """(nodes + 1, nodes): the distances before the first round and after each, as Bellman-Ford finds them."""
+    """(nodes + 1, nodes): the distances of Bellman-Ford before the first round and after each round."""
     table = np.full((graph.nodes + 1, graph.nodes), float(unreached))
     table[0, source] = 0
     for before, after in pairwise(table):
@@ -142,18 +142,18 @@ def bellman_ford_table(graph: Graph, *, source: int = 0, unreached: int) -> np.n
 
 
 def node_update_rows(graphs: Sequence[Graph], *, messages: int, largest: int = 10) -> Rows:
-    """A row for each node in each round, from the source 0, with its next distance (teacher forcing).
+    """One row per node and round, starting from node 0, with the next distance as target (teacher forcing).
 
-    A row is how many messages the node gets, its distance, and for each message the distance it comes from and the
-    weight of its edge, filled up with zeros to ``messages``. Nodes that are not reached yet start at ``largest``, the
-    largest possible weight, times the number of nodes.
+    A row holds the number of messages, the distance of the node, and for each message the distance it comes from and
+    the weight of its edge, padded with zeros to ``messages``. Nodes that are not reached yet have the distance
+    ``largest``, the largest possible weight, times the number of nodes.
     """
     rows, targets = [], []
     if not graphs:
-        raise InputError("there must be at least one graph, got none")
+        raise InputError("graphs must hold at least one graph, got none")
     most = max(int(np.bincount(graph.edges[1], minlength=1).max()) for graph in graphs)
     if most > messages:
-        raise InputError(f"messages must be at least {most}, as many as a node gets, got {messages}")
+        raise InputError(f"messages must be at least {most}, the largest number that a node gets, got {messages}")
     for graph in graphs:
         table = bellman_ford_table(graph, unreached=graph.nodes * largest)
         for node in range(graph.nodes):
@@ -170,8 +170,8 @@ def node_update_rows(graphs: Sequence[Graph], *, messages: int, largest: int = 1
 def random_graph(generator: np.random.Generator, *, nodes: int = 10, largest: int = 10) -> Graph:
     """The paper's graphs: a random spanning tree, and every other edge with probability 1 / (2 nodes).
 
-    Undirected, with whole weights from 1 to ``largest``. The further edges are drawn by their number, so that it costs
-    no more than there are edges.
+    Undirected, with integer weights from 1 to ``largest``. The number of other edges is drawn first, so that the cost
+    is proportional to the number of edges.
     """
     if nodes < 1 or largest < 1:
         raise InputError(f"nodes and largest must be at least 1, got {nodes} and {largest}")

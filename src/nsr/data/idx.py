@@ -12,13 +12,13 @@ import numpy as np
 from nsr.errors import InputError
 
 LARGEST = 64_000_000
-"""More bytes than any file of MNIST unpacks to: what is longer is not read to its end."""
+"""More bytes than any file of MNIST unpacks to; longer files are not read to the end."""
 
 UNSIGNED_BYTES = 8
 
 
 def read_idx(path: Path, *, dimensions: int, sha256: str) -> np.ndarray:
-    """The array in a file, refused unless it is whole, of the kind expected, and unpacks to the checksum."""
+    """The array in a file, which must be complete, have these dimensions and unpack to the checksum."""
     try:
         content = unpacked(path.read_bytes())
         array = parsed(content, dimensions=dimensions)
@@ -32,7 +32,7 @@ def read_idx(path: Path, *, dimensions: int, sha256: str) -> np.ndarray:
 
 
 def unpacked(content: bytes) -> bytes:
-    """Gzipped content unpacked, other content as it is; ValueError says what is wrong with it."""
+    """Unpack gzipped content and return other content unchanged; a ValueError says what is wrong with it."""
     if not content.startswith(b"\x1f\x8b"):
         return content
     try:
@@ -48,9 +48,9 @@ def unpacked(content: bytes) -> bytes:
 
 
 def parsed(content: bytes, *, dimensions: int) -> np.ndarray:
-    """The array in unpacked content: two zeros, its type, its dimensions, their sizes, the numbers."""
+    """The array in unpacked content: two zero bytes, a type, the number of dimensions, their sizes, the numbers."""
     if len(content) < 4 or content[:2] != b"\0\0":
-        raise ValueError(f"is no IDX file: it starts with {content[:4].hex(' ') or 'nothing'}, not with 00 00")
+        raise ValueError(f"is not an IDX file: it starts with {content[:4].hex(' ') or 'nothing'}, not with 00 00")
     if content[2] != UNSIGNED_BYTES:
         raise ValueError(f"must hold numbers of type {UNSIGNED_BYTES:#04x} (unsigned bytes), got {content[2]:#04x}")
     if content[3] != dimensions:
@@ -62,4 +62,4 @@ def parsed(content: bytes, *, dimensions: int) -> np.ndarray:
         raise ValueError(f"is cut short: {len(content):,} of {max(start, expected):,} bytes")
     if len(content) > expected:
         raise ValueError(f"has {len(content) - expected:,} bytes too many")
-    return np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()  # its own, so that it can be written
+    return np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()  # a copy is writable

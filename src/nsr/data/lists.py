@@ -1,4 +1,4 @@
-"""Lists of numbers and what a loop makes of them (Section 4.5): the minimum, and how often the first one recurs."""
+"""Lists of numbers and the results of loops over them (Section 4.5): minimum, and recurrences of the first number."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -13,21 +13,21 @@ from nsr.errors import one_of
 LOOPS: Mapping[str, Callable[[Tensor], Tensor]] = MappingProxyType(
     {"minimum": lambda x: x.amin(-1), "count": lambda x: (x[:, 1:] == x[:, :1]).sum(-1)}
 )
-"""What each loop makes of lists of one length."""
+"""The result of each loop for lists of the same length."""
 
 
 def random_lists(loop: str, generator: np.random.Generator, *, count: int = 500, length: int = 5) -> Rows:
     """The paper's training set: lists of integers from -10 to 9."""
-    return _answered(loop, torch.as_tensor(generator.integers(-10, 10, (count, length))))
+    return _with_targets(loop, torch.as_tensor(generator.integers(-10, 10, (count, length))))
 
 
 def lists_around(
     loop: str, generator: np.random.Generator, *, length: int, power: int, count: int = 50, base: int = 3
 ) -> Rows:
-    """Test lists at one length and magnitude: each from the interval of 5 around a number of its own."""
+    """Test lists of one length and magnitude: the numbers of each lie within 5 of a random centre."""
     centres = generator.integers(base**power, base ** (power + 1), (count, 1))
-    return _answered(loop, torch.as_tensor(centres + generator.integers(-5, 6, (count, length))))
+    return _with_targets(loop, torch.as_tensor(centres + generator.integers(-5, 6, (count, length))))
 
 
-def _answered(loop: str, x: Tensor) -> Rows:
+def _with_targets(loop: str, x: Tensor) -> Rows:
     return Rows.of(x, LOOPS[one_of("loop", loop, LOOPS)](x).double())

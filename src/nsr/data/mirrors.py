@@ -1,4 +1,4 @@
-"""Published files from the first of several mirrors that has them unharmed, kept unpacked in a folder."""
+"""Download published files from the first mirror that serves them intact, and keep them unpacked in a folder."""
 
 import logging
 import time
@@ -15,14 +15,14 @@ from nsr.errors import InputError, needs_extra
 
 @dataclass(frozen=True)
 class Source:
-    """Files that are published gzipped, and where.
+    """Files that are published gzipped, and their mirrors.
 
     Args:
-        name: What the files are together, for sentences about them.
-        files: The SHA-256 of each, unpacked, by its name without ``.gz``.
+        name: Name of the data set, for messages.
+        files: SHA-256 of each unpacked file, by its name without ``.gz``.
         mirrors: Addresses that end in a slash, in the order in which they are tried.
-        silence: Seconds that a mirror may say nothing.
-        limit: Seconds that it may take for a file.
+        silence: Seconds to wait for a mirror that sends nothing.
+        limit: Seconds that a download may take.
     """
 
     name: str
@@ -33,32 +33,32 @@ class Source:
 
     @property
     def wanted(self) -> str:
-        """Its files as they are published, in words."""
+        """The names of the published files, as a phrase."""
         *others, last = (f"{name}.gz" for name in self.files)
         return f"{', '.join(others)} and {last}"
 
 
 class UnusableError(Exception):
-    """A mirror does not serve a file as it was published; its text says why."""
+    """A mirror does not serve the published file; the text gives the reason."""
 
 
-def fetch(source: Source, folder: Path, *, tell: Callable[[str], None] = lambda _: None) -> None:
-    """Have every file of a source in a folder. What is there and right is not asked for again.
+def fetch(source: Source, folder: Path, *, on_message: Callable[[str], None] = lambda _: None) -> None:
+    """Download the files of a source that are not yet in a folder, or that are damaged there.
 
-    A file is written under another name, checked and then renamed: whatever stops it, and however many do it at once,
-    there is a whole file or none. ``tell`` is called with a line for each download and each mirror that fails.
+    A file is written under another name, checked and then renamed. Whatever interrupts it, and however many processes
+    do it at once, the file is complete or missing. ``on_message`` is called for each download and each failed mirror.
     """
     mirrors = deque(source.mirrors)
     for name in source.files:
         reasons = []
         for mirror in tuple(mirrors):
             try:
-                _retrieve(source, name, mirror, folder, tell)
+                _retrieve(source, name, mirror, folder, on_message)
                 break
             except UnusableError as error:
                 reasons.append(f"{urlsplit(mirror).netloc}: {error}")
-                tell(f"{name}.gz is not to be had from {reasons[-1]}")
-                mirrors.rotate(-1)  # the next file asks the others first
+                on_message(f"{name}.gz could not be downloaded from {reasons[-1]}")
+                mirrors.rotate(-1)  # the next file is tried elsewhere first
         else:
             raise InputError(
                 f"{source.name} could not be downloaded ({'; '.join(reasons)}): "
@@ -66,12 +66,12 @@ def fetch(source: Source, folder: Path, *, tell: Callable[[str], None] = lambda 
             )
 
 
-def _retrieve(source: Source, name: str, mirror: str, folder: Path, tell: Callable[[str], None]) -> None:
+def _retrieve(source: Source, name: str, mirror: str, folder: Path, on_message: Callable[[str], None]) -> None:
     with needs_extra("digits"):
         import pooch
 
     def download(url: str, temporary: str, _: object) -> None:
-        tell(f"downloading {name}.gz from {urlsplit(url).netloc}")
+        on_message(f"downloading {name}.gz from {urlsplit(url).netloc}")
         Path(temporary).write_bytes(_content(url, source))
 
     try:
@@ -79,14 +79,14 @@ def _retrieve(source: Source, name: str, mirror: str, folder: Path, tell: Callab
             pooch.retrieve(
                 f"{mirror}{name}.gz", f"sha256:{source.files[name]}", fname=name, path=folder, downloader=download
             )
-    except OSError as error:  # of this machine: those of the mirror are UnusableError by now
-        raise InputError(f"{source.name} cannot be kept in {folder}: {error.strerror or error}") from error
+    except OSError as error:  # on this machine: those of the mirror are UnusableError by now
+        raise InputError(f"{source.name} cannot be stored in {folder}: {error.strerror or error}") from error
     except ValueError as error:
         raise UnusableError("its checksum differs") from error
 
 
 def _content(url: str, source: Source) -> bytes:
-    """What a mirror serves, unpacked."""
+    """The file that a mirror serves, unpacked."""
     import requests
     from urllib3.exceptions import HTTPError, ReadTimeoutError
 
@@ -96,22 +96,22 @@ def _content(url: str, source: Source) -> bytes:
         with requests.get(url, stream=True, timeout=source.silence) as response:
             if not response.ok:
                 raise UnusableError(f"status {response.status_code}")
-            # As much as there is, not as much as was asked for: a mirror that drips is stopped in time.
+            # Read what has arrived rather than a fixed amount, so that the time limit also stops a slow mirror.
             while chunk := response.raw.read1(1 << 16):
                 content += chunk
                 if time.monotonic() > end:
-                    raise UnusableError(f"not done after {source.limit:g} s")
+                    raise UnusableError(f"not complete after {source.limit:g} s")
                 if len(content) > LARGEST:
                     raise UnusableError(f"more than {LARGEST:,} bytes")
         return unpacked(bytes(content))
     except (requests.Timeout, ReadTimeoutError) as error:
-        raise UnusableError(f"silent for {source.silence:g} s") from error
+        raise UnusableError(f"no data for {source.silence:g} s") from error
     except requests.exceptions.SSLError as error:
-        raise UnusableError("no certificate that is trusted here") from error
+        raise UnusableError("certificate not trusted") from error
     except (requests.RequestException, HTTPError) as error:
-        raise UnusableError("broke off" if content else "no connection") from error
+        raise UnusableError("connection lost" if content else "no connection") from error
     except ValueError as error:
-        raise UnusableError(f"what it serves {error}") from error
+        raise UnusableError(f"the file {error}") from error
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from nsr.errors import one_of
 
 
 class Function(NamedTuple):
-    """How many numbers it takes, and what it makes of rows of them."""
+    """The number of inputs, and the values for rows of inputs."""
 
     inputs: int
-    answer: Callable[[Tensor], Tensor]
+    values: Callable[[Tensor], Tensor]
 
 
 FUNCTIONS: Mapping[str, Function] = MappingProxyType(
@@ -28,19 +28,19 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
 
 
 def function_of_all_pairs(function: str, generator: np.random.Generator, *, low: int = -10, high: int = 9) -> Rows:
-    """One row for every pair of integers from ``low`` to ``high``; further inputs are drawn from [-100, 100]."""
+    """One row for each pair of integers from ``low`` to ``high``; other inputs are drawn from [-100, 100]."""
     numbers = torch.arange(low, high + 1)
-    return _answered(function, generator, torch.cartesian_prod(numbers, numbers))
+    return _with_targets(function, generator, torch.cartesian_prod(numbers, numbers))
 
 
 def function_around(function: str, generator: np.random.Generator, *, power: int, base: int = 3) -> Rows:
-    """The test set at one magnitude: a random n in [base^power, base^(power + 1)) beside n - 5 to n + 5."""
+    """The test set at one magnitude: a random n in [base^power, base^(power + 1)) with n - 5 to n + 5."""
     n = int(generator.integers(base**power, base ** (power + 1)))
-    return _answered(function, generator, torch.tensor([(n, n + i) for i in range(-5, 6)]))
+    return _with_targets(function, generator, torch.tensor([(n, n + i) for i in range(-5, 6)]))
 
 
-def _answered(function: str, generator: np.random.Generator, pairs: Tensor) -> Rows:
-    inputs, answer = FUNCTIONS[one_of("function", function, FUNCTIONS)]
+def _with_targets(function: str, generator: np.random.Generator, pairs: Tensor) -> Rows:
+    inputs, values = FUNCTIONS[one_of("function", function, FUNCTIONS)]
     others = torch.as_tensor(generator.integers(-100, 101, (len(pairs), inputs - 2)))
     x = torch.cat([pairs, others], dim=-1)
-    return Rows.of(x, answer(x).double())
+    return Rows.of(x, values(x).double())

@@ -1,4 +1,4 @@
-"""Section 3: the layers."""
+"""The layers: the register of Section 3, and the modules of Section 4 that contain one."""
 
 from nsr.nn.arithmetic import NAU as NAU
 from nsr.nn.baselines import MLP as MLP
