@@ -1,6 +1,5 @@
 """Neural Status Registers: learn exact comparisons and conditionals from data."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,21 +29,14 @@ __all__ = [
     "harden",
 ]
 
-_HOMES = {
-    "Ensemble": "ensemble",
-    "Rows": "data",
-    **dict.fromkeys(("MLP", "NAU", "NSR", "Piecewise"), "nn"),
-    "Program": "program",
-    **dict.fromkeys(("UnreadableError", "harden"), "reading"),
-    **dict.fromkeys(("EXACT", "PAPER", "History", "Recipe", "fit"), "training"),
-}
-
-
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that ``nsr --help`` does not wait for torch."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'nsr' has no attribute {name!r}")
-    return getattr(import_module(f"nsr.{_HOMES[name]}"), name)
+    from nsr import data, ensemble, nn, program, reading, training
+
+    homes = (data, ensemble, nn, program, reading, training)
+    return next(getattr(home, name) for home in homes if hasattr(home, name))
 
 
 def __dir__() -> list[str]:
