@@ -86,7 +86,7 @@ def test_the_answer_and_its_negation_are_accurate_in_both_tails():
 def test_the_two_answers_sum_to_one(seed):
     nsr = register(3, seed)
     x = 5 * torch.randn(20, 3, dtype=torch.float64, generator=generator(seed))
-    torch.testing.assert_close(nsr(x).sum(-1), torch.ones(20, dtype=torch.float64), rtol=0, atol=3e-16)
+    torch.testing.assert_close(nsr(x).sum(-1), torch.ones(20, dtype=torch.float64), rtol=0, atol=1e-15)
 
 
 def test_the_logit_is_that_of_the_answer():
