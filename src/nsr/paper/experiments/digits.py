@@ -188,7 +188,7 @@ def _number_line(reader: DigitReader, data: Digits, examples: Tensor, generator:
 
 @cache
 def _load(images: str, folder: Path | None, on_message: Callable[[str], None] = lambda _: None) -> Digits:
-    return mnist(folder, tell=on_message) if images == "MNIST" else small_digits()
+    return mnist(folder, on_message=on_message) if images == "MNIST" else small_digits()
 
 
 def prepare(cell: DigitsCell, data: Path | None, on_message: Callable[[str], None]) -> None:
