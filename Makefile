@@ -25,7 +25,7 @@ outer: setup other-cpu
 
 other-cpu: setup
 	ATEN_CPU_CAPABILITY=default $(PYTEST) -m "not compiled and not outer" \
-	  tests/nn tests/data tests/reading tests/test_training.py tests/test_ensemble.py
+	  tests/nn tests/data tests/reading tests/test_adam.py tests/test_training.py tests/test_ensemble.py
 
 lint: setup
 	$(BIN)/ruff check .
