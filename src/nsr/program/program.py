@@ -62,6 +62,22 @@ class Program:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "expression", self.expression.simplified())
 
+    @classmethod
+    def parse(cls, text: str, names: Sequence[str] | None = None) -> "Program":
+        """Read a program from text: what ``str`` prints, or what a person types. An ``InputError`` says what is wrong.
+
+        >>> from nsr.program import Program
+        >>> print(Program.parse("price <= 0.9 * limit AND NOT stock = 0"))
+        stock != 0 and 9*limit >= 10*price
+
+        Args:
+            text: A formula or a number; ``nsr.program.parser`` describes the language.
+            names: The inputs, in the order of the columns. No other name may occur in the text.
+        """
+        from nsr.program.parser import parse
+
+        return cls(parse(text, names), tuple(names or ()))
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """The names that the expression uses, in the order of the columns: the arguments of an emitted function."""

@@ -21,6 +21,9 @@ from nsr.program.expressions import (
 OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
 
+KEYWORDS = frozenset({"and", "or", "not", "true", "false"})
+"""Words that are not names, in capitals or not: ``nsr.program.parser`` reads ``NOT a > b AND c > d``."""
+
 LARGEST_DECIMAL = 10**4000
 """Python reads and writes longer integers only in hexadecimal."""
 
@@ -84,7 +87,7 @@ def name(variable: str) -> str:
     Line ends, backslashes and unprintable characters are escaped and backquotes doubled, so that different names
     never look the same.
     """
-    if variable.isidentifier() and not iskeyword(variable):
+    if variable.isidentifier() and not iskeyword(variable) and variable.lower() not in KEYWORDS:
         return variable
     return f"`{''.join(map(_escaped, variable)).replace('`', '``')}`"
 

@@ -1,0 +1,324 @@
+"""Programs from text: what ``str`` prints, and what a person types. Nothing is executed, and the size is limited.
+
+From loosest to tightest: ``or``, ``and``, ``not``, comparisons, sums, products, then numbers, names, ``where(...)`` and
+parentheses. A name is an identifier, or any text in backquotes or double quotes.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from math import lcm
+from typing import NoReturn
+
+from nsr.errors import InputError, one_of
+from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where, total
+from nsr.program.text import KEYWORDS
+
+CHARACTERS, NESTING, DIGITS, EXPONENT = 10_000, 100, 10_000, 400
+"""Limits that keep memory, time and Python's stack bounded."""
+TOO_LARGE = 10**DIGITS
+
+OR, AND, COMPARE, SUM, PRODUCT, OPERAND = range(6)
+"""How tightly an operator binds, loosest first."""
+
+SPELLINGS = {"&": "and", "&&": "and", "|": "or", "||": "or", "==": "=", "<>": "!="}
+LEVELS = {
+    **{"or": OR, "and": AND, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT},
+    **dict.fromkeys((">", "<", ">=", "<=", "=", "!="), COMPARE),
+}
+
+NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
+SYMBOL = re.compile(r"<=|>=|==|!=|<>|&&|\|\||[-+*/(),<>=&|]")
+QUOTED = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"')
+ESCAPE = re.compile(r"\\(?:([nrt\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
+LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    """``number``, ``name``, ``symbol`` (which includes the keywords) or ``end``."""
+    value: str
+    """The text, with a name unquoted and an operator in its usual spelling."""
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Operand:
+    expression: Expression
+    start: int
+    end: int
+
+
+def parse(text: str, names: Collection[str] | None = None) -> Expression:
+    """Read an expression; an ``InputError`` says what was expected, and where.
+
+    Args:
+        text: A formula or a number, such as ``price <= 0.9 * limit and not stock = 0``.
+        names: The names that may occur; by default any.
+    """
+    if not isinstance(text, str):
+        raise InputError(f"a program must be text, got {type(text).__name__}")
+    if len(text) > CHARACTERS:
+        raise InputError(f"a program must have at most {CHARACTERS:,} characters, got {len(text):,}")
+    return _Parser(text, names).parse()
+
+
+class _Source:
+    """The text, and errors about it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def error(self, problem: str, position: int | None = None) -> InputError:
+        """An error about what stands at a position, counted from 0."""
+        first = 0 if position is None else max(0, min(position - 30, len(self.text) - 60))
+        shown = self.text[first : first + 60]
+        shown = f"{'...' if first else ''}{shown}{'...' if first + 60 < len(self.text) else ''}"
+        if position is not None:
+            problem += " at the end" if position == len(self.text) else f" at position {position + 1}"
+        return InputError(f"cannot read {shown!r}: {problem}")
+
+    def tokens(self) -> list[_Token]:
+        """Numbers, names and symbols, and a token for the end."""
+        found, start = [], 0
+        while start < len(self.text):
+            if self.text[start].isspace():
+                start += 1
+            else:
+                found.append(self._token(start))
+                start = found[-1].end
+        return [*found, _Token("end", "", len(self.text), len(self.text))]
+
+    def _token(self, start: int) -> _Token:
+        text = self.text
+        if number := NUMBER.match(text, start):
+            exponent = number[1] or "0"
+            if len(exponent) > 9 or abs(int(exponent)) > EXPONENT:
+                raise self.error(f"expected an exponent from -{EXPONENT} to {EXPONENT}", start)
+            return _Token("number", number[0], start, number.end())
+        if symbol := SYMBOL.match(text, start):
+            return _Token("symbol", SPELLINGS.get(symbol[0], symbol[0]), start, symbol.end())
+        if text[start] in '`"':
+            return self._quoted_name(start)
+        if not text[start].isidentifier():
+            raise self.error(f"expected a number, a name or an operator, got {text[start]!r}", start)
+        end = next((end for end in range(start + 1, len(text)) if not f"a{text[end]}".isidentifier()), len(text))
+        word = text[start:end]
+        if word.lower() in KEYWORDS:
+            return _Token("symbol", word.lower(), start, end)
+        return _Token("name", word, start, end)
+
+    def _quoted_name(self, start: int) -> _Token:
+        quote, quoted = self.text[start], QUOTED.match(self.text, start)
+        if quoted is None:
+            raise self.error(f"expected a closing {quote} for the one", start)
+        if quoted.end() - start == 2:
+            raise self.error(f"expected a name between {quote} and {quote}", start)
+        content = quoted[0][1:-1].replace(quote * 2, quote)
+        return _Token("name", ESCAPE.sub(lambda escape: self._letter(escape, start), content), start, quoted.end())
+
+    def _letter(self, escape: re.Match[str], start: int) -> str:
+        letter, *codes = escape.groups()
+        code = int(next(filter(None, codes), "110000"), 16)
+        if letter is None and code > 0x10FFFF:
+            raise self.error(r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the name", start)
+        return LETTERS[letter] if letter else chr(code)
+
+
+class _Parser:
+    """Recursive descent. One call of ``expression`` reads operators of all levels, so that the stack stays small."""
+
+    def __init__(self, text: str, names: Collection[str] | None) -> None:
+        self.source, self.names = _Source(text), names
+        self.tokens = self.source.tokens()
+        self.position = self.depth = 0
+        self.denominator = 1
+        self.read_level: tuple[Callable[[_Operand], Expression], ...] = (
+            self.disjunction,
+            self.conjunction,
+            self.comparison,
+            self.sum,
+            self.product,
+        )
+
+    @property
+    def token(self) -> _Token:
+        return self.tokens[self.position]
+
+    def parse(self) -> Expression:
+        expression = self.expression(OR).expression
+        if self.token.kind != "end":
+            raise self.expected("an operator or the end")
+        return self.not_too_deep(expression)
+
+    def expected(self, what: str) -> InputError:
+        return self.source.error(f"expected {what}", self.token.start)
+
+    def not_too_deep(self, expression: Expression) -> Expression:
+        if _depth(expression) > NESTING:
+            raise self.too_deep()
+        return expression
+
+    def too_deep(self) -> InputError:
+        return self.source.error(f"expected at most {NESTING} levels of nesting")
+
+    def take(self, *symbols: str) -> str | None:
+        """Move past the token if it is one of these symbols."""
+        if self.token.kind != "symbol" or self.token.value not in symbols:
+            return None
+        self.position += 1
+        return self.tokens[self.position - 1].value
+
+    def expression(self, level: int) -> _Operand:
+        """Read operands joined by operators that bind at least as tightly as ``level``."""
+        self.depth += 1
+        if self.depth > NESTING:
+            raise self.too_deep()
+        left = self.operand()
+        while self.token.kind == "symbol" and (found := LEVELS.get(self.token.value, -1)) >= level:
+            start, read = left.start, self.read_level[found]
+            left = _Operand(read(left), start, self.tokens[self.position - 1].end)
+        self.depth -= 1
+        return left
+
+    def operand(self) -> _Operand:
+        token = self.token
+        self.position += token.kind != "end"
+        return _Operand(self.operand_at(token), token.start, self.tokens[self.position - 1].end)
+
+    def operand_at(self, token: _Token) -> Expression:
+        match token.kind, token.value:
+            case "number", digits:
+                return Constant(self.limited(Fraction(Decimal(digits)), token.start))
+            case "name", name:
+                return self.choice(token) if self.take("(") else Variable(self.known(name, token.start))
+            case "symbol", ("true" | "false") as truth:
+                return Truth(truth == "true")
+            case "symbol", "(":
+                inner = self.expression(OR)
+                self.close("an operator or ')'")
+                return inner.expression
+            case "symbol", "not":
+                return Not(self.formula(self.expression(COMPARE), "not"))
+            case "symbol", ("-" | "+") as sign:
+                return self.scaled(Fraction(f"{sign}1"), self.number(self.expression(OPERAND), sign), token.start)
+        raise self.source.error("expected a number, a name or '('", token.start)
+
+    def close(self, expected: str, symbol: str = ")") -> None:
+        if not self.take(symbol):
+            raise self.expected(expected)
+
+    def choice(self, token: _Token) -> Expression:
+        """Read what follows ``where(``."""
+        if token.value != "where":
+            problem = f"expected where(condition, a, b), the only function, got {token.value!r}"
+            raise self.source.error(problem, token.start)
+        condition = self.formula(self.expression(OR), "where")
+        self.close("an operator or ','", ",")
+        then = self.number(self.expression(OR), "where")
+        self.close("an operator or ','", ",")
+        otherwise = self.number(self.expression(OR), "where")
+        self.close("an operator or ')'")
+        return self.not_too_deep(Where(condition, then, otherwise))
+
+    def disjunction(self, first: _Operand) -> Expression:
+        return Or(*self.joined(first, "or", AND))
+
+    def conjunction(self, first: _Operand) -> Expression:
+        return And(*self.joined(first, "and", COMPARE))
+
+    def joined(self, first: _Operand, word: str, tighter: int) -> list[Expression]:
+        parts = [self.formula(first, word)]
+        while self.take(word):
+            parts.append(self.formula(self.expression(tighter), word))
+        return parts
+
+    def comparison(self, left: _Operand) -> Expression:
+        """Read one comparison, or a chain of them: ``a < b < c`` is ``a < b and b < c``."""
+        parts: list[Expression] = []
+        while symbol := self.take(">", "<", ">=", "<=", "=", "!="):
+            one = self.number(left, symbol)
+            if parts and any(isinstance(node, Where) for node in one.walk()):
+                raise self.source.error("expected 'and' between two comparisons of where(...)", left.start)
+            left = self.expression(SUM)
+            parts.append(Compare(symbol, one, self.number(left, symbol)))
+        return parts[0] if len(parts) == 1 else And(*parts)
+
+    def sum(self, first: _Operand) -> Expression:
+        parts = [(Fraction(1), self.number(first, self.token.value))]
+        while sign := self.take("+", "-"):
+            parts.append((Fraction(f"{sign}1"), self.number(self.expression(PRODUCT), sign)))
+        return total(parts)
+
+    def product(self, first: _Operand) -> Expression:
+        factor, column = Fraction(1), None
+        operand, symbol = first, "*"
+        while True:
+            value = self.number(operand, symbol)
+            if isinstance(value, Constant):
+                factor = self.limited(factor * self.multiplier(symbol, value.value, operand.start), operand.start)
+            elif symbol == "/":
+                raise self.source.error("expected a number after '/', got a column", operand.start)
+            elif column is not None:
+                problem = "expected a number, because products of two columns are not supported,"
+                raise self.source.error(problem, operand.start)
+            else:
+                column = value
+            if not (next_symbol := self.take("*", "/")):
+                return Constant(factor) if column is None else self.scaled(factor, column, first.start)
+            operand, symbol = self.expression(OPERAND), next_symbol
+
+    def multiplier(self, symbol: str, value: Fraction, position: int) -> Fraction:
+        if symbol == "*":
+            return value
+        if value == 0:
+            raise self.source.error("expected a number other than 0 after '/'", position)
+        return 1 / value
+
+    def scaled(self, factor: Fraction, number: Expression, position: int) -> Expression:
+        product = total([(factor, number)])
+        for coefficient, _ in product.parts() if isinstance(product, Linear) else ():
+            self.limited(coefficient, position)
+        return product
+
+    def limited(self, value: Fraction, position: int) -> Fraction:
+        """Check that a number, and the common denominator of all numbers, is not too long."""
+        self.denominator = lcm(self.denominator, value.denominator)
+        if max(abs(value.numerator), self.denominator) >= TOO_LARGE:
+            raise self.source.error(f"expected numbers and denominators of at most {DIGITS:,} digits", position)
+        return value
+
+    def known(self, name: str, position: int) -> str:
+        if self.names is None:
+            return name
+        try:
+            return one_of("name", name, self.names)
+        except InputError as unknown:
+            raise self.source.error(f"at position {position + 1}, {unknown}") from None
+
+    def formula(self, operand: _Operand, place: str) -> Expression:
+        if not operand.expression.is_boolean:
+            self.mistaken(operand, f"expected a formula such as a > b for {place!r}, got the number")
+        return operand.expression
+
+    def number(self, operand: _Operand, place: str) -> Expression:
+        if operand.expression.is_boolean:
+            self.mistaken(operand, f"expected a number for {place!r}, got the formula")
+        return operand.expression
+
+    def mistaken(self, operand: _Operand, problem: str) -> NoReturn:
+        written = self.source.text[operand.start : operand.end]
+        raise self.source.error(f"{problem} {written if len(written) <= 30 else written[:27] + '...'!r}", operand.start)
+
+
+def _depth(expression: Expression) -> int:
+    deepest, pending = 0, [(expression, 1)]
+    while pending:
+        node, depth = pending.pop()
+        deepest = max(deepest, depth)
+        pending += [(child, depth + 1) for child in node.children]
+    return deepest

@@ -1,0 +1,238 @@
+"""Programs from text: what is printed reads back, what people type is understood, and mistakes are sentences."""
+
+import re
+from fractions import Fraction
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from nsr.errors import InputError
+from nsr.program import And, Compare, Constant, Linear, Not, Or, Program, Truth, Variable, Where
+from nsr.program.parser import CHARACTERS, NESTING, parse
+from nsr.program.text import KEYWORDS
+from tests.program.oracle import worth
+from tests.program.strategies import INTEGERS, NAMES, SIMPLE, expressions, programs
+
+a, b, c, d, x = map(Variable, "abcdx")
+price = Variable("price")
+ESCAPED = ("a`b", "a\nb", "a\\nb", "\\", "`", "\x85\u2028\U000e0001\ud800ü ", "AND", "Or", "not", "TRUE", "where")
+HOSTILE = (*NAMES, *ESCAPED)
+LARGE = st.one_of(SIMPLE, st.fractions(), st.sampled_from([10**5000, Fraction(1, 10**30), Fraction(10**400, 3)]))
+
+
+@given(programs(HOSTILE))
+def test_a_printed_program_reads_back(program):
+    assert Program.parse(str(program)) == program
+    assert Program.parse(str(program), HOSTILE).names == HOSTILE
+
+
+@given(programs(("a", "größe"), LARGE))
+def test_numbers_of_any_size_read_back(program):
+    assert Program.parse(str(program)) == program
+
+
+@given(expressions(HOSTILE), st.lists(INTEGERS, min_size=len(HOSTILE), max_size=len(HOSTILE)))
+def test_an_expression_that_is_not_simplified_keeps_its_value(tree, values):
+    row = dict(zip(HOSTILE, values, strict=True))
+    assert worth(parse(str(tree)), row) == worth(tree, row)
+
+
+@given(st.text(min_size=1))
+def test_any_name_reads_back(name):
+    assert parse(str(Variable(name))) == Variable(name)
+
+
+@pytest.mark.parametrize("word", sorted(KEYWORDS))
+def test_columns_that_are_named_like_keywords_are_quoted(word):
+    for name in (word, word.upper(), word.capitalize()):
+        assert parse(f"NOT {Variable(name) > 3} AND a = 1") == And(Not(Variable(name) > 3), a.eq(1))
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a = b", a.eq(b)),
+        ("a == b", a.eq(b)),
+        ("a <> b", a.ne(b)),
+        ("a>b AND c>d", And(a > b, c > d)),
+        ("a > b & c > d", And(a > b, c > d)),
+        ("a > b && c > d || NOT a = d", Or(And(a > b, c > d), Not(a.eq(d)))),
+        ("a > b | c > d And a = d", Or(a > b, And(c > d, a.eq(d)))),
+        ("not a > b and c > d", And(Not(a > b), c > d)),
+        ("not (a > b and c > d)", Not(And(a > b, c > d))),
+        ("TRUE", Truth(True)),
+        ("a > .5", a > 0.5),
+        ("a > 5.", a > 5),
+        ("a > 1e-3", a > 0.001),
+        ("a > 2.5E+2", a > 250),
+        ("a < b < c", And(a < b, b < c)),
+        ("0 <= a + 1 < b = c", And(Compare("<=", 0, a + 1), a + 1 < b, b.eq(c))),
+        ("0.9 * price", price * Fraction(9, 10)),
+        ("price * 0.9", price * Fraction(9, 10)),
+        ("price*2/3", price * Fraction(2, 3)),
+        ("(a + b) / 2", Linear([(Fraction(1, 2), a), (Fraction(1, 2), b)])),
+        ("2*(a - 3*(b + 1))", Linear([(2, a), (-6, b)], -6)),
+        ("1/3", Constant(Fraction(1, 3))),
+        ("(1/3)*a", a / 3),
+        ("0*a + 4", Constant(4)),
+        ("--a", a),
+        ("+a - -b", a + b),
+        ("-2*-3", Constant(6)),
+        ("((((a))) > (b))", a > b),
+        ("where(a > b, a, -where(c > d, 1, 0)) >= 2", Where(a > b, a, -Where(c > d, 1, 0)) >= 2),
+        ("where > 3", Variable("where") > 3),
+        ("class > if", Variable("class") > Variable("if")),
+        ('"unit price" >= `unit price`', Variable("unit price") >= Variable("unit price")),
+        ('"a ""b""" > `a\\n\\x41\\u0042\\U00000043`', Variable('a "b"') > Variable("a\nABC")),
+        (" \n a\t>\u00a0b ", a > b),
+    ],
+)
+def test_what_a_person_types(text, tree):
+    assert parse(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a > > b", "expected a number, a name or '(' at position 5"),
+        ("a >", "expected a number, a name or '(' at the end"),
+        ("", "expected a number, a name or '(' at the end"),
+        ("a b", "expected an operator or the end at position 3"),
+        ("2a", "expected an operator or the end at position 2"),
+        ("a > b)", "expected an operator or the end at position 6"),
+        ("(a > b", "expected an operator or ')' at the end"),
+        ("where(a > b, 1)", "expected an operator or ',' at position 15"),
+        ("where(a > b, 1, 2", "expected an operator or ')' at the end"),
+        ("where(a, 1, 2)", "expected a formula such as a > b for 'where', got the number 'a' at position 7"),
+        ("max(a, b) > 3", "expected where(condition, a, b), the only function, got 'max' at position 1"),
+        ("a and b > 3", "expected a formula such as a > b for 'and', got the number 'a' at position 1"),
+        ("not a", "expected a formula such as a > b for 'not', got the number 'a' at position 5"),
+        ("1 + (a > b)", "expected a number for '+', got the formula '(a > b)' at position 5"),
+        ("-(a > b)", "expected a number for '-', got the formula '(a > b)' at position 2"),
+        ("(a > b) = (c > d)", "expected a number for '=', got the formula '(a > b)' at position 1"),
+        ("3 * a * b", "expected a number, because products of two columns are not supported, at position 9"),
+        ("1 / a", "expected a number after '/', got a column at position 5"),
+        ("a / (1 - 1)", "expected a number other than 0 after '/' at position 5"),
+        ("a $ b", "expected a number, a name or an operator, got '$' at position 3"),
+        ("`a > b", "expected a closing ` for the one at position 1"),
+        ('a > ""', 'expected a name between " and " at position 5'),
+        (r"`a\q`", r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the name at position 1"),
+        (r"`\U00110000`", r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the name at position 1"),
+        ("a > 1e401", "expected an exponent from -400 to 400 at position 5"),
+        ("a > 1e-0000000009999999", "expected an exponent from -400 to 400 at position 5"),
+        ("0 < where(a > b, 1, 2) < 3", "expected 'and' between two comparisons of where(...) at position 5"),
+    ],
+)
+def test_a_mistake_is_a_sentence_with_its_position(text, problem):
+    with pytest.raises(InputError) as error:
+        Program.parse(text)
+    assert str(error.value) == f"cannot read {text!r}: {problem}"
+
+
+def test_only_the_part_around_the_mistake_of_a_long_text_is_shown():
+    with pytest.raises(InputError) as error:
+        parse(" and ".join(["a > b"] * 20 + ["a > > b"] + ["a > b"] * 20))
+    assert str(error.value) == (
+        "cannot read '...b and a > b and a > b and a > > b and a > b and a > b and a ...': "
+        "expected a number, a name or '(' at position 205"
+    )
+
+
+def test_an_unknown_name_is_an_error_with_a_suggestion():
+    assert Program.parse("limit > 3", ["price", "limit"]).names == ("price", "limit")
+    with pytest.raises(InputError) as error:
+        Program.parse("3 < limt", ["price", "limit"])
+    assert str(error.value) == (
+        "cannot read '3 < limt': at position 5, unknown name 'limt': choose from price, limit; did you mean 'limit'?"
+    )
+
+
+def test_a_program_must_be_text_of_limited_length():
+    assert parse("a" * CHARACTERS) == Variable("a" * CHARACTERS)
+    with pytest.raises(InputError, match="^a program must have at most 10,000 characters, got 10,001$"):
+        parse("a" * (CHARACTERS + 1))
+    with pytest.raises(InputError, match="^a program must be text, got bytes$"):
+        parse(b"a > b")
+
+
+NESTED = [
+    ("(", ")"),
+    ("not ", ""),
+    ("-", ""),
+    ("where(a > b, 1, ", ")"),
+    ("where(a > b, 1 + 2*(1 + ", "), 2)"),
+    ("where(", "*2 + 1 > 3 and a > 2, 1, 2)"),
+    ("where(a > 3 and 1 < 1 + 2*", ", 1, 2)"),
+    ("(a > 1 and (b > 2 or ", "))"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), NESTED)
+def test_nesting_is_limited_and_no_stack_overflows(before, after):
+    reached = 0
+    for count in range(4, NESTING + 10, 5):
+        for middle in ("x", "x > 3"):
+            try:
+                program = Program.parse(f"{before * count}{middle}{after * count}")
+            except InputError as error:
+                problem = str(error)
+                continue
+            assert Program.parse(str(program)) == program
+            reached = count
+    assert reached >= 14
+    assert problem.endswith(f": expected at most {NESTING} levels of nesting")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*".join(["1e400"] * 1000),
+        "a" + "/1e400" * 1000,
+        "(" * 90 + "a + b" + "*1e400)" * 90 + " > 1",
+        "a > " + " + ".join(f"1/(1e400 + {n})" for n in range(500)),
+        " + ".join(f"a{n}/(1e400 + {n})" for n in range(500)) + " > 1",
+    ],
+)
+def test_numbers_cannot_grow_without_bound(text):
+    with pytest.raises(InputError, match="expected numbers and denominators of at most 10,000 digits at position "):
+        Program.parse(text[:CHARACTERS])
+
+
+def test_long_sums_and_formulas_are_read():
+    names = [f"x{number}" for number in range(1200)]
+    assert Program.parse(" + ".join(names)).inputs == tuple(names)
+    assert len(Program.parse(" or ".join(f"{name} > 1" for name in names[:800])).expression.parts) == 800
+
+
+WORDS = ["a", "b", "1", "2.5", "1e9", "where(", "and", "or", "not", "True", "é", "\x00"]
+PIECES = st.sampled_from([*WORDS, *'(),><=!+-*/`"\\&|.'])
+
+
+@settings(max_examples=300)
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=25).map(" ".join), st.lists(PIECES, max_size=25).map("".join)))
+@example("\ud800")
+@example("`\ud800")
+@example("٣ > ²")
+def test_any_text_is_read_or_refused(text):
+    reads_or_refuses(text)
+
+
+@settings(max_examples=200)
+@given(programs(HOSTILE), st.data())
+def test_a_damaged_program_is_read_or_refused(program, data):
+    text = str(program)
+    start, end = sorted(data.draw(st.integers(0, len(text))) for _ in range(2))
+    reads_or_refuses(text[:start] + data.draw(st.one_of(PIECES, st.just(""))) + text[end:])
+
+
+def reads_or_refuses(text):
+    try:
+        program = Program.parse(text)
+    except InputError as error:
+        sentence = str(error)
+    else:
+        assert Program.parse(str(program)) == program
+        return
+    assert re.fullmatch(r"cannot read .*: expected .*( at position \d+| at the end|nesting)", sentence)
+    assert sentence.isprintable()
