@@ -21,6 +21,13 @@ class NAU(nn.Module):
         inputs: Numbers per row.
         outputs: Sums to form.
         bias: Also learn a constant for each sum, as ``x5 + 4`` needs.
+
+    >>> difference = NAU(2)
+    >>> _ = difference.load_state_dict({"weight": torch.tensor([[1.0, -1.0]])})
+    >>> difference([[10**9 + 3, 10**9], [5, 7]]).tolist()
+    [[0.0], [-2.0]]
+    >>> difference.double()([[10**9 + 3, 10**9], [5, 7]]).tolist()  # float32 has too few digits for the first row
+    [[3.0], [-2.0]]
     """
 
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"weight": (-1.0, 1.0)}

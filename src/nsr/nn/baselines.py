@@ -12,6 +12,11 @@ class MLP(nn.Module):
 
     81 parameters for two inputs and 20 hidden units. The names are those of Appendix E: V and b_V into the hidden
     layer, H and b out of it. Weights are initialised as in ``torch.nn.Linear``.
+
+    >>> sum(parameter.numel() for parameter in MLP(2).parameters())
+    81
+    >>> MLP(2)([[1, 2], [2, 1], [3, 3]]).shape
+    torch.Size([3, 2])
     """
 
     def __init__(

@@ -13,6 +13,13 @@ class Piecewise(nn.Module):
 
     Args:
         gate: An ``NSR``, or an ``MLP`` as the baseline. It gets the same numbers as the arms.
+
+    >>> from nsr import NSR
+    >>> model = Piecewise(NSR(2))
+    >>> model
+    Piecewise(NSR(2, redundancy=10, scale=1.0))
+    >>> model([[1, 2], [2, 1], [3, 3]]).shape  # one number per row
+    torch.Size([3])
     """
 
     def __init__(
