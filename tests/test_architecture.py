@@ -9,7 +9,7 @@ from importlinter.cli import lint_imports
 
 ROOT = Path(__file__).parents[1]
 DATA = ("pandas", "sklearn", "scipy", "pooch", "requests")
-HEAVY = (*DATA, "altair", "dask", "distributed", "onnx", "sympy", "cyclopts", "rich")
+HEAVY = (*DATA, "altair", "dask", "distributed", "onnx", "sympy", "z3", "cyclopts", "rich")
 
 
 def python(code: str) -> str:

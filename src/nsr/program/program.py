@@ -8,9 +8,10 @@ import numpy as np
 import torch
 
 from nsr.program.evaluation import evaluate
-from nsr.program.expressions import Expression
+from nsr.program.expressions import Expression, Number
 
 if TYPE_CHECKING:
+    from nsr.program.equivalence import Equivalence
     from nsr.program.hardened import Hardened
 
 
@@ -106,6 +107,35 @@ class Program:
         from nsr.program.emit import emit
 
         return emit(self, target, **options)
+
+    def equivalent(
+        self,
+        other: "Program | Expression",
+        *,
+        over: str = "reals",
+        low: Number | None = None,
+        high: Number | None = None,
+        timeout: float = 10.0,
+    ) -> "Equivalence":
+        """Prove that another program gives the same answer for all inputs, or find a row where they differ.
+
+        >>> from nsr.program import Program
+        >>> program = Program.parse("a > b")
+        >>> print(program.equivalent(Program.parse("a >= b + 1"), over="integers"))
+        the same for all integers
+        >>> print(program.equivalent(Program.parse("a >= b")))
+        differ at a = 0, b = 0: False and True
+
+        Args:
+            other: The program to compare with; it may have other inputs.
+            over: What the inputs are, ``reals`` or ``integers``.
+            low: The least number that an input can be; by default there is none.
+            high: The largest.
+            timeout: Seconds after which the result is that neither was found.
+        """
+        from nsr.program.equivalence import compare
+
+        return compare(self, other, over=over, low=low, high=high, timeout=timeout)
 
     def module(self) -> "Hardened":
         """The program as a torch module with exact gates, to replace the trained one."""

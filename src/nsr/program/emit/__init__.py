@@ -19,6 +19,7 @@ from nsr.program.emit.sql import sql_expression as sql_expression
 from nsr.program.emit.sympy import sympy_expression as sympy_expression
 from nsr.program.emit.latex import latex_formula as latex_formula
 from nsr.program.emit.json import json_text as json_text
+from nsr.program.emit.smtlib import smtlib_text as smtlib_text
 from nsr.program.emit.onnx import onnx_model as onnx_model
 # isort: on
 

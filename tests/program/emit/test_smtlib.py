@@ -1,0 +1,99 @@
+"""SMT-LIB: parsed by z3 and compared with the tree's exact values."""
+
+from fractions import Fraction
+
+import pytest
+import z3
+
+from nsr.errors import InputError
+from nsr.program import Program, Variable
+from nsr.program.emit import emit
+from nsr.program.emit.smtlib import RESERVED
+from tests.program.emit.samples import integer_rows, programs
+from tests.program.oracle import worth
+
+BUILT_IN = ("select", "store", "if", "implies", "concat", "set-logic", "assert", "rule", "Real", "-1", "x!0", "pi")
+HOSTILE = (
+    "a|b",
+    "a\\b",
+    "|",
+    "a\nb",
+    '"',
+    "a; b",
+    "(",
+    ")",
+    "a_b",
+    "@x",
+    ".x",
+    "\x00",
+    "\ud800",
+    *BUILT_IN,
+    *sorted(RESERVED),
+)
+
+
+class Parsed:
+    """What z3 reads, with the columns in the order of their declarations."""
+
+    def __init__(self, text):
+        self.solver = z3.Solver(ctx=z3.Context())
+        sort = text.partition("(define-fun rule () ")[2].split()[0]
+        self.solver.from_string(f"{text}\n(declare-const answer! {sort})(assert (= answer! rule))")
+        _, self.definition = self.solver.assertions()[0].children()
+        declared = [line.split("|")[1] for line in text.splitlines() if line.startswith("(declare-const ")]
+        make = z3.Int if "(set-logic QF_LI" in text else z3.Real
+        self.columns = [make(symbol, self.solver.ctx) for symbol in declared]
+        self.make_value = z3.IntVal if make is z3.Int else z3.RealVal
+
+    def __call__(self, row):
+        values = [self.make_value(str(value), self.solver.ctx) for value in row]
+        answer = z3.simplify(z3.substitute(self.definition, *zip(self.columns, values, strict=True)))
+        return z3.is_true(answer) if z3.is_bool(answer) else Fraction(answer.as_string())
+
+
+@pytest.mark.parametrize("integers", [False, True])
+def test_z3_computes_the_same_on_integers(integers):
+    for program in programs():
+        agrees(program, Parsed(program.emit("smtlib", integers=integers)), integer_rows())
+
+
+def test_z3_computes_the_same_on_fractions():
+    rows = [{name: Fraction(n, 1 + len(name) % 3) for name, n in row.items()} for row in integer_rows()]
+    for program in programs():
+        agrees(program, Parsed(program.emit("smtlib")), rows)
+
+
+def agrees(program, parsed, rows):
+    for row in rows:
+        assert parsed([row[name] for name in program.inputs]) == worth(program.expression, row), program
+
+
+def test_any_name_can_be_a_column():
+    weights = {name: weight for weight, name in enumerate(HOSTILE, start=1)}
+    program = Program(sum(weight * Variable(name) for name, weight in weights.items()), HOSTILE)
+    text = program.emit("smtlib")
+    parsed = Parsed(text.encode().decode())
+    assert len(set(map(str, parsed.columns))) == len(HOSTILE)
+    for position, name in enumerate(HOSTILE):
+        assert parsed([int(other == position) for other in range(len(HOSTILE))]) == weights[name]
+    assert {r"; |a_b_1| is 'a|b'", r"; |a_b_2| is 'a\\b'", r"; |x_4| is '\ud800'"} <= set(text.splitlines())
+    assert sum(line.startswith("(") for line in text.splitlines()) == 2 + len(HOSTILE)
+
+
+def test_the_text_is_readable():
+    assert emit(Program.parse("`unit price` - 2*b/3 > -1/3"), "smtlib", integers=True) == (
+        "; 2*b < 3*`unit price` + 1\n"
+        "(set-logic QF_LIA)\n"
+        "(declare-const |b| Int)\n"
+        "(declare-const |unit price| Int)\n"
+        "(define-fun rule () Bool (< (* 2 |b|) (+ (* 3 |unit price|) 1)))\n"
+    )
+    text = emit(Program.parse("where(`and` = 0, a/3, -4)"), "smtlib", name="price", integers=True)
+    assert "; |and_1| is 'and'\n(set-logic QF_LIRA)\n" in text
+    assert text.endswith("() Real (ite (= (to_real |and_1|) 0.0) (* (/ 1.0 3.0) (to_real |a|)) (- 4.0)))\n")
+
+
+@pytest.mark.parametrize("name", ["and", "a b", "", "1a", "a|b"])
+def test_the_name_of_the_function_is_checked(name):
+    with pytest.raises(InputError, match="^name must be a valid name for a function, got "):
+        emit(Program(Variable("a") > 3), "smtlib", name=name)

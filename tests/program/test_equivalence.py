@@ -1,0 +1,183 @@
+"""Proofs by z3, compared with every row of a small grid."""
+
+import random
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from nsr.errors import InputError
+from nsr.program import And, Fold, Not, Or, Paths, Program, Truth, Variable, Where
+from nsr.program.equivalence import Equivalence, _Search
+from tests.program.oracle import worth
+from tests.program.strategies import expressions
+
+a, b, c = map(Variable, "abc")
+parse = Program.parse
+FEW = ("a", "b", "unit price")
+GRID = [dict(zip(FEW, row, strict=True)) for row in product(range(-3, 4), repeat=len(FEW))]
+SMALL = st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominator=3))
+
+
+def agrees_with_the_grid(one, other):
+    verdict = Program(one).equivalent(Program(other), over="integers", low=-3, high=3)
+    different = [row for row in GRID if worth(one, row) != worth(other, row)]
+    assert verdict.equal is (not different)
+    assert bool(verdict) is verdict.equal
+    if different:
+        row = dict.fromkeys(FEW, 0) | verdict.row
+        assert row in different
+        assert verdict.answers == (worth(one, row), worth(other, row))
+    else:
+        assert verdict.row is None
+        assert str(verdict) == "the same for all integers from -3 to 3"
+
+
+@given(expressions(FEW, SMALL), expressions(FEW, SMALL))
+def test_random_pairs_agree_with_every_row_of_a_grid(one, other):
+    assume(one.is_boolean == other.is_boolean)
+    agrees_with_the_grid(one, other)
+
+
+@given(expressions(FEW, SMALL), st.randoms(use_true_random=False))
+def test_rewritten_programs_agree_with_every_row_of_a_grid(one, source):
+    agrees_with_the_grid(one, rewritten(one, source))
+
+
+def rewritten(tree, source):
+    """An expression that is often the same in disguise, and sometimes slightly different."""
+    shift = source.choice([0, 0, Fraction(1, 2), 1])
+    if not tree.is_boolean:
+        return Where(a > b, tree + shift, 2 * tree - tree)
+    guard = source.choice([a > b, a >= b + shift, Truth(True), a < 4])
+    return Or(And(tree, guard), And(Not(Not(tree)), Not(guard) if source.random() < 0.8 else a < b))
+
+
+@given(expressions(FEW, SMALL), st.randoms(use_true_random=False))
+def test_a_difference_on_the_grid_is_a_difference_of_real_numbers(one, source):
+    other = rewritten(one, source)
+    verdict = Program(one).equivalent(other)
+    if verdict:
+        assert all(worth(one, row) == worth(other, row) for row in GRID)
+        assert all(worth(one, row) == worth(other, row) for row in rational_rows())
+    else:
+        row = dict.fromkeys(FEW, 0) | verdict.row
+        assert verdict.answers == (worth(one, row), worth(other, row))
+        assert verdict.answers[0] != verdict.answers[1]
+
+
+def rational_rows():
+    source = random.Random(0)
+    return [{name: Fraction(source.randint(-20, 20), source.randint(1, 5)) for name in FEW} for _ in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "options", "verdict"),
+    [
+        ("a > b", "b < a", {}, "the same for all numbers"),
+        (
+            "limit >= price and ordered <= stock",
+            "not (price > limit or ordered > stock)",
+            {},
+            "the same for all numbers",
+        ),
+        ("where(a > b, a, b)", "where(a < b, b, a)", {}, "the same for all numbers"),
+        ("a > 3 and a > 5", "a > 5", {}, "the same for all numbers"),
+        ("a > b", "a >= b + 1", {"over": "integers"}, "the same for all integers"),
+        ("a/2 > 1/3", "a >= 1", {"over": "integers"}, "the same for all integers"),
+        ("14*a + 21*b = 1", "False", {"over": "integers"}, "the same for all integers"),
+        ("a + c - c", "a", {}, "the same for all numbers"),
+        ("a >= 0", "True", {"low": 0}, "the same for all numbers of at least 0"),
+        ("a <= 0.5", "True", {"high": 0.5}, "the same for all numbers of at most 0.5"),
+        ("a > 0.5", "True", {"low": 0.7, "high": 9, "over": "integers"}, "the same for all integers from 0.7 to 9"),
+        ("a > b", "a >= b", {}, "differ at a = 0, b = 0: False and True"),
+        ("a > b", "a >= b", {"low": 3, "high": 5}, "differ at a = 3, b = 3: False and True"),
+        ("x > 3", "x >= 4", {}, "differ at x = 3.5: True and False"),
+        ("3*x > 1", "x > 1/4", {}, "differ at x = 0.3: False and True"),
+        ("3*x >= 1", "x > 1/3", {}, "differ at x = 1/3: True and False"),
+        ("x > 37", "x > 42", {"over": "integers"}, "differ at x = 38: True and False"),
+        ("x > -5", "x >= -5", {}, "differ at x = -5: False and True"),
+        ("x > 1000000", "x >= 1000000", {}, "differ at x = 1000000: False and True"),
+        ("7*a + 3*b = 1", "False", {"over": "integers"}, "differ at a = 1, b = -2: True and False"),
+        ("a/3", "a/3 + `unit price`/2", {}, "differ at a = 0, `unit price` = 1: 0 and 0.5"),
+        ("a > 3", "b > 3", {}, "differ at a = 0, b = 4: False and True"),
+        ("True", "False", {}, "differ: True and False"),
+        ("1/3", "0.3", {}, "differ: 1/3 and 0.3"),
+    ],
+)
+def test_the_verdict_is_a_sentence(one, other, options, verdict):
+    result = parse(one).equivalent(parse(other), **options)
+    assert str(result) == verdict
+    assert bool(result) is verdict.startswith("the same")
+
+
+def test_integers_of_any_size():
+    large = 10**5000
+    assert Program(a > large).equivalent(Program(a >= large + 1), over="integers")
+    verdict = Program(a > large).equivalent(Program(a >= large))
+    assert verdict.row == {"a": large}
+    assert str(verdict) == f"differ at a = 1{'0' * 5000}: False and True"
+
+
+def test_the_result_is_a_value():
+    verdict = Program(a > b).equivalent(a >= b)
+    assert verdict == Equivalence(False, "reals", row={"a": 0, "b": 0}, answers=(False, True))
+    assert hash(verdict) == hash(Program(a > b).equivalent(a >= b))
+    assert verdict.integral
+    assert not Program(a > 3).equivalent(a >= 4).integral
+    with pytest.raises(AttributeError):
+        verdict.equal = True
+
+
+def test_time_that_runs_out_is_an_outcome_of_its_own():
+    source = random.Random(0)
+    weights = [source.randint(10**8, 10**9) for _ in range(30)]
+    total = sum(weight * Variable(f"x{position}") for position, weight in enumerate(weights))
+    verdict = Program(total.eq(sum(weights) // 2)).equivalent(
+        Truth(False), over="integers", low=0, high=1, timeout=0.05
+    )
+    assert verdict.equal is None
+    assert not verdict
+    assert str(verdict) == "not decided within 0.05 s for all integers from 0 to 1"
+
+
+def test_a_row_that_does_not_show_the_difference_is_never_returned(monkeypatch):
+    monkeypatch.setattr(_Search, "simple_row", lambda _: {"a": 3, "b": 1})
+    with pytest.raises(RuntimeError, match="^z3 claims that a > b and a >= b differ at .*, where both give True$"):
+        Program(a > b).equivalent(a >= b)
+
+
+LOOP = Fold("best", Variable("first"), Variable("best") + 1)
+
+
+@pytest.mark.parametrize(
+    ("other", "options", "problem"),
+    [
+        (Program(a), {}, "a formula cannot be compared with a number, got a > b and a"),
+        (LOOP, {}, "a program can only be compared with another program, got Fold"),
+        (Paths(), {}, "a program can only be compared with another program, got Paths"),
+        (a < b, {"over": "floats"}, "unknown set of numbers 'floats': choose from reals, integers"),
+        (a < b, {"low": 3, "high": 2}, "low must be at most high, got 3 and 2"),
+        (a < b, {"low": 0.2, "high": 0.8, "over": "integers"}, "there is no integer from 0.2 to 0.8"),
+        (a < b, {"timeout": 0}, "timeout must be more than 0 and at most 86,400 seconds, got 0"),
+    ],
+)
+def test_what_cannot_be_compared_is_an_error(other, options, problem):
+    with pytest.raises(InputError) as error:
+        Program(a > b).equivalent(other, **options)
+    assert str(error.value) == problem
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    with pytest.raises(InputError, match=r"^this needs z3: install it with pip install .*\[prove\]'$"):
+        Program(a > b).equivalent(a < b)
+
+
+def test_z3_is_imported_lazily():
+    code = "import sys, nsr.program.emit, nsr.program.equivalence; print('z3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
