@@ -105,6 +105,15 @@ def rational_rows():
         ("7*a + 3*b = 1", "False", {"over": "integers"}, "differ at a = 1, b = -2: True and False"),
         ("a/3", "a/3 + `unit price`/2", {}, "differ at a = 0, `unit price` = 1: 0 and 0.5"),
         ("a > 3", "b > 3", {}, "differ at a = 0, b = 4: False and True"),
+        ("x > 3", "x >= 4", {"over": "auto"}, "the same for all integers; they differ at x = 3.5: True and False"),
+        ("x > 3", "x >= 3", {"over": "auto"}, "differ at x = 3: False and True"),
+        (
+            "3 < x < 4 and y > 3/2",
+            "y > 19/10 and False",
+            {"over": "auto", "low": 3.2, "high": 3.8},
+            "differ at x = 3.5, y = 3.5: True and False",
+        ),
+        ("x > 3", "x > 3", {"over": "auto"}, "the same for all numbers"),
         ("True", "False", {}, "differ: True and False"),
         ("1/3", "0.3", {}, "differ: 1/3 and 0.3"),
     ],
@@ -112,7 +121,7 @@ def rational_rows():
 def test_the_verdict_is_a_sentence(one, other, options, verdict):
     result = parse(one).equivalent(parse(other), **options)
     assert str(result) == verdict
-    assert bool(result) is verdict.startswith("the same")
+    assert bool(result) is ("differ" not in verdict)
 
 
 def test_integers_of_any_size():
@@ -145,6 +154,19 @@ def test_time_that_runs_out_is_an_outcome_of_its_own():
     assert str(verdict) == "not decided within 0.05 s for all integers from 0 to 1"
 
 
+def test_a_proof_for_integers_stands_beside_time_that_ran_out_for_reals(monkeypatch):
+    exhausted = _Search.exhausted
+
+    def slow_on_reals(search, seconds):
+        return None if search.over == "reals" else exhausted(search, seconds)
+
+    monkeypatch.setattr(_Search, "exhausted", slow_on_reals)
+    verdict = Program(a > b).equivalent(a >= b + 1, over="auto", timeout=3)
+    assert verdict.equal is None
+    assert str(verdict) == "the same for all integers; not decided within 3 s for all numbers"
+    assert Program(a > b).equivalent(a >= b, over="auto").row == {"a": 0, "b": 0}
+
+
 def test_a_row_that_does_not_show_the_difference_is_never_returned(monkeypatch):
     monkeypatch.setattr(_Search, "simple_row", lambda _: {"a": 3, "b": 1})
     with pytest.raises(RuntimeError, match="^z3 claims that a > b and a >= b differ at .*, where both give True$"):
@@ -160,10 +182,10 @@ LOOP = Fold("best", Variable("first"), Variable("best") + 1)
         (Program(a), {}, "a formula cannot be compared with a number, got a > b and a"),
         (LOOP, {}, "a program can only be compared with another program, got Fold"),
         (Paths(), {}, "a program can only be compared with another program, got Paths"),
-        (a < b, {"over": "floats"}, "unknown set of numbers 'floats': choose from reals, integers"),
+        (a < b, {"over": "floats"}, "unknown set of numbers 'floats': choose from reals, integers, auto"),
         (a < b, {"low": 3, "high": 2}, "low must be at most high, got 3 and 2"),
         (a < b, {"low": 0.2, "high": 0.8, "over": "integers"}, "there is no integer from 0.2 to 0.8"),
-        (a < b, {"timeout": 0}, "timeout must be more than 0 and at most 86,400 seconds, got 0"),
+        (a < b, {"timeout": 0}, "the time limit must be more than 0 and at most 86,400 seconds, got 0"),
     ],
 )
 def test_what_cannot_be_compared_is_an_error(other, options, problem):

@@ -1,12 +1,13 @@
-"""The commands about a table: learn, apply."""
+"""The commands about a table and its rule: learn, apply, check."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DONE, INTERRUPTED, NO_RULE, print_message, print_output
+from nsr.cli.output import DIFFERENT, DONE, INTERRUPTED, NO_RULE, UNDECIDED, print_message, print_output
 
 if TYPE_CHECKING:
     from nsr.learn.result import Learned
@@ -48,7 +49,7 @@ def learn(
     drop_missing
         Skip rows with missing values.
     emit
-        Print the rule in this language instead: python, c, sympy, latex, sql or json.
+        Print the rule in this language instead: python, c, sympy, latex, sql, smtlib or json.
     save
         Save the rule to this file, or the model if there is no rule, for nsr apply.
     html
@@ -141,3 +142,42 @@ def apply(
         label = "row" if drop_missing else None
         print_output(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
     return DONE
+
+
+def check(
+    rule: Path,
+    *,
+    against: str,
+    over: str = "auto",
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    time_limit: float = 10.0,
+) -> int:
+    """Prove that a saved rule is the same as another one, or print a row where they differ.
+
+    Exits with 0 if they are the same, 1 if they differ, 3 if neither was found in time.
+
+    Parameters
+    ----------
+    rule
+        A file written by nsr learn --save.
+    against
+        Another such file, or a formula such as 'price <= limit and not stock = 0'.
+    over
+        What the columns hold: reals, integers, or auto for reals and then integers.
+    low
+        The least number in a column. Default: none.
+    high
+        The largest number in a column. Default: none.
+    time_limit
+        Seconds for each proof.
+    """
+    from nsr.errors import needs_extra
+
+    with needs_extra("learn"):
+        from nsr.learn import commands
+        from nsr.learn.result import printable
+
+    found = commands.check(rule, against, over=over, low=low, high=high, time_limit=time_limit)
+    print_output(printable(str(found)))
+    return DONE if found else DIFFERENT if found.equal is False else UNDECIDED

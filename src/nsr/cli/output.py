@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 DONE, FAILED, WRONG, NO_RULE, INTERRUPTED = 0, 1, 2, 3, 130
+DIFFERENT, UNDECIDED = 1, 3
+"""Of ``nsr check``, which otherwise exits as the other commands do."""
 
 
 class OutputError(Exception):

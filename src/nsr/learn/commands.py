@@ -1,18 +1,23 @@
-"""One function per command: ``nsr learn`` and ``nsr apply``. Read this first."""
+"""One function per command: ``nsr learn``, ``nsr apply`` and ``nsr check``. Read this first."""
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
-from nsr.errors import at_least, check_error_rate, one_of
+from nsr.errors import InputError, at_least, check_error_rate, one_of
 from nsr.learn import tables
 from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.result import Learned
-from nsr.learn.saved import load_saved
+from nsr.learn.saved import SavedRule, load_saved
 from nsr.program.emit import TARGETS
+from nsr.program.equivalence import Equivalence
+from nsr.program.program import Program
 
 KINDS = ("auto", "class", "number")
 
@@ -86,6 +91,52 @@ def apply(path: Path, table: Path, *, drop_missing: bool = False) -> Iterator[pd
     rule = load_saved(path)
     for rows in tables.chunks(tables.read(table, rows=1), rule.inputs, drop_missing=drop_missing):
         yield pd.DataFrame({rule.target: rule.predict(rows)}, index=rows.index)
+
+
+def check(
+    rule: Path,
+    against: str,
+    *,
+    over: str = "auto",
+    low: Fraction | None = None,
+    high: Fraction | None = None,
+    time_limit: float = 10.0,
+) -> Equivalence:
+    """Prove that a saved rule is the same as another one, or find a row where they differ.
+
+    Args:
+        rule: A file with a saved rule.
+        against: A file with another one, or a formula such as ``price <= limit``.
+        over: What the columns hold: ``reals``, ``integers``, or ``auto`` for both in turn.
+        low: The least number in a column; by default there is none.
+        high: The largest.
+        time_limit: Seconds for each proof.
+    """
+    saved = _load_rule(rule)
+    other = _other_program(saved, against)
+    found = saved.program.equivalent(other, over=over, low=low, high=high, timeout=time_limit)
+    if found.answers is None or saved.classes is None:
+        return found
+    labels: dict[object, object] = dict(enumerate(saved.classes))  # a formula gives False or True, which are 0 and 1
+    one, two = (labels.get(answer, answer) for answer in found.answers)
+    return replace(found, answers=(one, two))
+
+
+def _load_rule(path: Path) -> SavedRule:
+    saved = load_saved(path)
+    if not isinstance(saved, SavedRule):
+        raise InputError(f"{path} holds a trained model: only rules can be compared")
+    return saved
+
+
+def _other_program(rule: SavedRule, against: str) -> Program:
+    if not against.endswith(".json") and not os.access(against, os.F_OK):
+        return Program.parse(against, rule.program.names or None)
+    other = _load_rule(Path(against))
+    if other.classes != rule.classes:
+        one, two = (", ".join(map(str, saved.classes or ["numbers"])) for saved in (rule, other))
+        raise InputError(f"the two rules must predict the same classes, got {one} and {two}")
+    return other.program
 
 
 def check_language(name: str) -> None:

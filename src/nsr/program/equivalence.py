@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -57,6 +57,8 @@ class Equivalence:
     """What the two programs give for it."""
     timeout: float = 10.0
     """The seconds that were allowed."""
+    same_for_integers: bool = False
+    """Whether they are proved to be the same for all integers, although not for all reals."""
 
     def __bool__(self) -> bool:
         return self.equal is True
@@ -67,12 +69,13 @@ class Equivalence:
         return self.row is not None and all(value.denominator == 1 for value in self.row.values())
 
     def __str__(self) -> str:
+        integers = f"the same for all integers{self._range()}; " if self.same_for_integers else ""
         if self.row is None or self.answers is None:
             found = "the same" if self.equal else f"not decided within {self.timeout:g} s"
-            return f"{found} for all {DOMAINS[self.over][1]}{self._range()}"
+            return f"{integers}{found} for all {DOMAINS[self.over][1]}{self._range()}"
         values = ", ".join(f"{text.name(name)} = {text.number(Fraction(value))}" for name, value in self.row.items())
         one, other = map(_shown, self.answers)
-        return f"differ{' at ' if values else ''}{values}: {one} and {other}"
+        return f"{integers}{'they ' if integers else ''}differ{' at ' if values else ''}{values}: {one} and {other}"
 
     def _range(self) -> str:
         low, high = (None if bound is None else text.number(bound) for bound in (self.low, self.high))
@@ -95,15 +98,25 @@ def compare(
     timeout: float = 10.0,
 ) -> Equivalence:
     """Prove that two programs are the same, or find a simple row where they differ; see ``Program.equivalent``."""
-    one_of("set of numbers", over, DOMAINS)
+    one_of("set of numbers", over, (*DOMAINS, "auto"))
     if not isinstance(right, Program | Expression):
         raise InputError(f"a program can only be compared with another program, got {type(right).__name__}")
     right = right if isinstance(right, Program) else Program(right)
     if left.expression.is_boolean != right.expression.is_boolean:
         raise InputError(f"a formula cannot be compared with a number, got {left} and {right}")
     if not 0 < timeout <= LONGEST:
-        raise InputError(f"timeout must be more than 0 and at most {LONGEST:,.0f} seconds, got {timeout}")
+        raise InputError(f"the time limit must be more than 0 and at most {LONGEST:,.0f} seconds, got {timeout}")
     bounds = _bounds(over, low, high)
+    if over != "auto":
+        return _compare(left, right, over, bounds, timeout)
+    on_reals = _compare(left, right, "reals", bounds, timeout)
+    if on_reals or on_reals.integral or not _has_integers(bounds):
+        return on_reals
+    on_integers = _compare(left, right, "integers", bounds, timeout)
+    return on_integers if on_integers.row is not None else replace(on_reals, same_for_integers=bool(on_integers))
+
+
+def _compare(left: Program, right: Program, over: str, bounds: Bounds, timeout: float) -> Equivalence:
     with needs_extra("prove"):
         import z3
 
@@ -120,12 +133,16 @@ def compare(
 
 def _bounds(over: str, low: Number | None, high: Number | None) -> Bounds:
     lowest, highest = (None if bound is None else rational(bound) for bound in (low, high))
-    if lowest is not None and highest is not None:
-        if lowest > highest:
-            raise InputError(f"low must be at most high, got {low} and {high}")
-        if over == "integers" and ceil(lowest) > highest:
-            raise InputError(f"there is no integer from {low} to {high}")
+    if lowest is not None and highest is not None and lowest > highest:
+        raise InputError(f"low must be at most high, got {low} and {high}")
+    if over == "integers" and not _has_integers((lowest, highest)):
+        raise InputError(f"there is no integer from {low} to {high}")
     return lowest, highest
+
+
+def _has_integers(bounds: Bounds) -> bool:
+    low, high = bounds
+    return low is None or high is None or ceil(low) <= high
 
 
 class _Search:

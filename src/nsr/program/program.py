@@ -128,7 +128,7 @@ class Program:
 
         Args:
             other: The program to compare with; it may have other inputs.
-            over: What the inputs are, ``reals`` or ``integers``.
+            over: What the inputs are: ``reals``, ``integers``, or ``auto`` for reals and, where these differ, integers.
             low: The least number that an input can be; by default there is none.
             high: The largest.
             timeout: Seconds after which the result is that neither was found.

@@ -1,0 +1,126 @@
+"""``nsr check``, as a person calls it."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from nsr.cli import main
+from nsr.learn.saved import SavedRule
+from nsr.program import Program
+from nsr.program.equivalence import _Search
+
+SAVED = Path(__file__).parent / "saved_files"
+NAMES = ("stock", "ordered", "price", "limit", "weight_kg")
+ORDERS = "limit >= price and ordered <= stock"
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Save a rule, as ``nsr learn --save`` does."""
+
+    def write(text, classes=("no", "yes"), names=NAMES, file="rule.json"):
+        SavedRule("shipped", classes, Program.parse(text, names)).save(tmp_path / file)
+        return tmp_path / file
+
+    return write
+
+
+def nsr(capsys, *words):
+    with pytest.raises(SystemExit) as stop:
+        main(["check", *map(str, words)])
+    out, err = capsys.readouterr()
+    return stop.value.code, out, err
+
+
+@pytest.mark.parametrize(
+    ("rule", "against", "options", "code", "printed"),
+    [
+        (ORDERS, "not (price > limit or stock < ordered)", (), 0, "the same for all numbers"),
+        (ORDERS, "price <= limit AND ordered < stock + 1", ("--over", "integers"), 0, "the same for all integers"),
+        (
+            ORDERS,
+            "price < limit & ordered <= stock",
+            (),
+            1,
+            "differ at stock = 0, ordered = 0, price = 0, limit = 0: yes and no",
+        ),
+        ("price > 3", "price >= 4", (), 1, "the same for all integers; they differ at price = 3.5: yes and no"),
+        ("price > 3", "price >= 4", ("--over", "reals"), 1, "differ at price = 3.5: yes and no"),
+        ("price > 3", "price >= 3", ("--low", "-2", "--high", "1/2"), 0, "the same for all numbers from -2 to 0.5"),
+        ("price > 3", "weight_kg > 3", ("--low", "3"), 1, "differ at price = 3, weight_kg = 4: no and yes"),
+    ],
+)
+def test_a_rule_is_checked_against_a_formula(save, capsys, rule, against, options, code, printed):
+    assert nsr(capsys, save(rule), "--against", against, *options) == (code, f"{printed}\n", "")
+
+
+def test_a_rule_is_checked_against_another(save, capsys):
+    rule, other = save(ORDERS), save("stock >= ordered and limit > price", file="other")
+    assert nsr(capsys, rule, "--against", rule)[:2] == (0, "the same for all numbers\n")
+    assert nsr(capsys, rule, "--against", other)[1].endswith(": yes and no\n")
+    assert nsr(capsys, other, "--against", rule)[1].endswith(": no and yes\n")
+
+
+def test_classes_numbers_and_names_are_printed(save, capsys):
+    grades = "where(price > 20, 0, where(limit > 0, 2, 1))"
+    rule = save(grades, classes=("high", "lo\nw", "middle"))
+    assert nsr(capsys, rule, "--against", grades)[0] == 0
+    changed = "where(price > 20, 0, where(limit > 0, 1, 7))"
+    assert nsr(capsys, rule, "--against", changed)[1] == "differ at price = 0, limit = 0: lo\\nw and 7\n"
+    rule = save("`unit price`/3", classes=None, names=("unit price", "b"))
+    assert nsr(capsys, rule, "--against", '"unit price" * 2')[1] == "differ at `unit price` = 1: 1/3 and 2\n"
+
+
+def test_time_that_runs_out_exits_with_3(save, capsys, monkeypatch):
+    monkeypatch.setattr(_Search, "exhausted", lambda *_: None)
+    words = save(ORDERS), "--against", "price > limit", "--time-limit", "0.5"
+    assert nsr(capsys, *words) == (3, "not decided within 0.5 s for all numbers\n", "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "against", "problem"),
+    [
+        ("rule.json", "price > > 3", "cannot read 'price > > 3': expected a number, a name or '(' at position 9"),
+        (
+            "rule.json",
+            "limt > 3",
+            "cannot read 'limt > 3': at position 1, unknown name 'limt': choose from stock, ordered,",
+        ),
+        ("rule.json", "x" * 400, "cannot read 'xxxx"),
+        (
+            "rule.json",
+            "price + 1",
+            "a formula cannot be compared with a number, got limit >= price and ordered <= stock",
+        ),
+        ("rule.json", SAVED / "classes.json", "classes.json holds a trained model: only rules can be compared"),
+        ("rule.json", SAVED / "rule.json", "must predict the same classes, got no, yes and high, low, middle"),
+        ("rule.json", "missing.json", "missing.json does not exist: nsr learn TABLE"),
+        (SAVED / "number.json", "a > b", "number.json holds a trained model: only rules can be compared"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_sentence(save, capsys, monkeypatch, rule, against, problem):
+    monkeypatch.chdir(save(ORDERS).parent)
+    code, out, err = nsr(capsys, rule, "--against", against)
+    assert (code, out) == (2, "")
+    assert problem in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--over", "real"), "unknown set of numbers 'real': choose from reals, integers, auto; did you mean 'reals'?"),
+        (("--low", "3", "--high", "2"), "low must be at most high, got 3 and 2"),
+        (("--low", "x"), 'Invalid value for --low: unable to convert "x" into Fraction.'),
+        (("--time-limit", "0"), "the time limit must be more than 0 and at most 86,400 seconds, got 0.0"),
+    ],
+)
+def test_wrong_options_are_one_sentence(save, capsys, options, problem):
+    assert nsr(capsys, save(ORDERS), "--against", ORDERS, *options) == (2, "", f"nsr: {problem}\n")
+
+
+def test_a_missing_extra_is_named(save, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "z3", None)
+    code, _, err = nsr(capsys, save(ORDERS), "--against", ORDERS)
+    assert (code, err) == (2, "nsr: this needs z3: install it with pip install 'neural-status-registers[prove]'\n")
