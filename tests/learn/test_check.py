@@ -1,5 +1,7 @@
 """``nsr check``, as a person calls it."""
 
+import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -118,6 +120,16 @@ def test_what_cannot_be_checked_is_one_sentence(save, capsys, monkeypatch, rule,
 )
 def test_wrong_options_are_one_sentence(save, capsys, options, problem):
     assert nsr(capsys, save(ORDERS), "--against", ORDERS, *options) == (2, "", f"nsr: {problem}\n")
+
+
+def test_the_page_shows_what_the_command_prints(save, capsys, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "learn.md").read_text()
+    names = ("order", "ordered", "stock", "price", "limit", "weight_kg")
+    monkeypatch.chdir(save(ORDERS, names=names).parent)
+    examples = re.findall(r"^\$ nsr check (.*)\n(.*)$", page, re.MULTILINE)
+    assert len(examples) == 4
+    for words, printed in examples:
+        assert nsr(capsys, *shlex.split(words))[1] == f"{printed}\n"
 
 
 def test_a_missing_extra_is_named(save, capsys, monkeypatch):
