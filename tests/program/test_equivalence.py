@@ -4,7 +4,7 @@ import random
 import subprocess
 import sys
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 
 import pytest
 from hypothesis import assume, given
@@ -102,6 +102,8 @@ def rational_rows():
         ("x > 37", "x > 42", {"over": "integers"}, "differ at x = 38: True and False"),
         ("x > -5", "x >= -5", {}, "differ at x = -5: False and True"),
         ("x > 1000000", "x >= 1000000", {}, "differ at x = 1000000: False and True"),
+        ("x = -5 or x = 5", "False", {}, "differ at x = 5: True and False"),
+        ("x <= -5 or x >= 5", "False", {"over": "integers"}, "differ at x = 5: True and False"),
         ("7*a + 3*b = 1", "False", {"over": "integers"}, "differ at a = 1, b = -2: True and False"),
         ("a/3", "a/3 + `unit price`/2", {}, "differ at a = 0, `unit price` = 1: 0 and 0.5"),
         ("a > 3", "b > 3", {}, "differ at a = 0, b = 4: False and True"),
@@ -122,6 +124,13 @@ def test_the_verdict_is_a_sentence(one, other, options, verdict):
     result = parse(one).equivalent(parse(other), **options)
     assert str(result) == verdict
     assert bool(result) is ("differ" not in verdict)
+
+
+@pytest.mark.parametrize("over", ["reals", "integers"])
+def test_the_numbers_of_a_row_are_the_smallest(over):
+    for values in permutations([100, -90, 81, 72]):
+        one_of_them = Or(*(a.eq(value) & b.eq(-2 * value) for value in values))
+        assert Program(one_of_them).equivalent(Truth(False), over=over).row == {"a": 72, "b": -144}
 
 
 def test_integers_of_any_size():

@@ -1,6 +1,8 @@
 """Programs from text: what is printed reads back, what people type is understood, and mistakes are sentences."""
 
+import inspect
 import re
+import sys
 from fractions import Fraction
 
 import pytest
@@ -130,6 +132,11 @@ def test_a_mistake_is_a_sentence_with_its_position(text, problem):
     assert str(error.value) == f"cannot read {text!r}: {problem}"
 
 
+def test_an_exponent_of_any_length_is_refused():
+    with pytest.raises(InputError, match="expected an exponent from -400 to 400 at position 1$"):
+        parse("1e" + "9" * 5000)
+
+
 def test_only_the_part_around_the_mistake_of_a_long_text_is_shown():
     with pytest.raises(InputError) as error:
         parse(" and ".join(["a > b"] * 20 + ["a > > b"] + ["a > b"] * 20))
@@ -168,6 +175,16 @@ NESTED = [
 ]
 
 
+@pytest.fixture
+def small_stack():
+    """No more than 600 frames beyond those in use."""
+    used, limit = len(inspect.stack(0)), sys.getrecursionlimit()
+    sys.setrecursionlimit(used + 600)
+    yield
+    sys.setrecursionlimit(limit)
+
+
+@pytest.mark.usefixtures("small_stack")
 @pytest.mark.parametrize(("before", "after"), NESTED)
 def test_nesting_is_limited_and_no_stack_overflows(before, after):
     reached = 0
