@@ -41,7 +41,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def _validated(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple[Any, Any, Any]:
-        """Rows, targets and weights; wrong settings and data are refused in a sentence."""
+        """Rows, targets and weights; wrong settings or data are a ValueError."""
         for name in ("restarts", "epochs"):
             value = getattr(self, name)
             if not isinstance(value, int | np.integer) or value < 1:
@@ -55,7 +55,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         table = X
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
         if X.dtype == np.float64:
-            _warn_of_rounding(table, names)
+            _warn_about_rounding(table, names)
         return _as_tensor(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
     def _rng(self) -> np.random.Generator:
@@ -75,8 +75,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return rows, None if self.use == "model" else self.program_
 
 
-def _warn_of_rounding(table: Any, names: list[Any]) -> None:
-    """Warn of integer columns that float64 cannot hold and that become float64 because other columns are."""
+def _warn_about_rounding(table: Any, names: list[Any]) -> None:
+    """Warn about integer columns that are rounded because they become float64, as other columns are."""
     for name in names:
         column = table[name]
         if getattr(column.dtype, "kind", "") in "iu" and column.abs().max() > 2**53:

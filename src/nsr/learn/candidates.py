@@ -43,7 +43,7 @@ def candidate_sums(rows: LabelledRows) -> list[Weights]:
 
 
 def _sign_scores(rows: LabelledRows, pairs: list[tuple[int, int]]) -> list[float]:
-    """How strongly the sign of each difference, or being equal, goes with one class."""
+    """How strongly the sign of each difference, or equality, is associated with one class."""
     x = rows.columns.x.double().numpy()
     excess = np.eye(rows.n_classes)[rows.classes] * rows.weight[:, None]
     excess -= rows.weight[:, None] * excess.sum(0) / rows.total
@@ -62,8 +62,8 @@ def _sign_scores(rows: LabelledRows, pairs: list[tuple[int, int]]) -> list[float
 def comparable(columns: Columns) -> Iterator[Weights]:
     """Each column alone, then the differences of two columns that are worth comparing.
 
-    Two columns are if their spreads are similar, or if enough rows of each lie within the range of the other. Otherwise
-    their difference is as good as the larger one alone.
+    Two columns are worth comparing if their spreads are similar, or if enough rows of each lie within the range of the
+    other. Otherwise, the larger one alone is as good as their difference.
     """
     names, x = columns.names, columns.x.double().numpy()
     low, high = np.quantile(x, (0.05, 0.95), axis=0)

@@ -32,10 +32,10 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     Args:
         restarts: How many models are trained; half of them start from a screen of the data, half at random.
-        epochs: How long each is trained at most.
+        epochs: The largest number of epochs for each.
         errors: The share of the rows that may contradict a rule, if they look random, as wrong labels do.
         use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
-        random_state: Seeds everything that is drawn.
+        random_state: Seed of everything random.
 
     Attributes:
         program_: The rule as an exact program, or None. For two classes it is a formula that holds for
@@ -98,7 +98,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         return self.classes_[likeliest]
 
     def predict_proba(self, X: Any) -> Any:
-        """(rows, classes): the register's, or for a program the shares of the classes among rows it answers alike."""
+        """(rows, classes): the register's, or the shares of the classes among rows with the program's same answer."""
         X, program = self._rows_to_predict(X)
         if program is None:
             return probabilities(self.best_, X)

@@ -17,9 +17,9 @@ from nsr.reading.rules import answers
 from nsr.reading.screen import Screen, patterns
 
 BY_CHANCE = 1e-4
-"""Contradicting rows that lie so near the borders of a rule with less than this probability are not random errors."""
+"""Rows that contradict a rule are not random errors if they would lie so near its borders less often than this."""
 UNEXPLAINED = 5.0
-"""Nats, after its price, that a further comparison may explain of contradictions that are still called random."""
+"""Contradictions still count as random if a further comparison explains up to this many nats, after its price."""
 ROWS_PER_CONSTANT = 20
 """A smooth border is only looked for where there are this many rows for each of its constants."""
 
@@ -39,7 +39,7 @@ def nats_unexplained(screen: Screen, rule: Rule) -> float:
 
 
 def chance_of_nearness(rows: LabelledRows, rule: Rule) -> float:
-    """The probability that contradicting rows lie so near the borders of a rule if they were drawn at random.
+    """The probability that contradicting rows would lie so near the borders of a rule if they were drawn at random.
 
     Wrong labels can be anywhere. A rule that only follows a smooth border is contradicted along it.
     """
@@ -103,7 +103,7 @@ def _separating_line(terms: np.ndarray, texts: Sequence[str], holds: np.ndarray)
 
 @dataclass(frozen=True)
 class Margin:
-    """How far the nearest rows on both sides are from where a comparison changes, and whether some are there."""
+    """How far the nearest rows on either side are from where a comparison changes, and whether any lie there."""
 
     below: float
     at: bool
@@ -129,5 +129,5 @@ def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
 
 
 def not_covered(columns: Columns, rule: Rule) -> tuple[str, ...]:
-    """Cases of single comparisons of a rule that no row shows; there the rule says what is shortest."""
+    """Cases of single comparisons of a rule that no row shows; there, the rule gives whatever is shortest."""
     return tuple(case for atom in rule.atoms for case in columns.cases_not_covered(atom))

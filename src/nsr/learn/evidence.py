@@ -29,9 +29,9 @@ class RuleEvidence(Evidence):
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
     reason: str | None = None
-    """Why there is no rule, where there is none."""
+    """Why there is no rule; None if there is one."""
     nearest: str | None = None
-    """The nearest rule then, if there is one; the other figures describe it."""
+    """If there is no rule, the nearest one, if any; the other figures then describe it."""
 
     def __str__(self) -> str:
         lines = [f"accuracy: {percent(self.agreement)} ({self.rows:,} distinct rows)"]
@@ -53,5 +53,5 @@ class RuleEvidence(Evidence):
 
 
 def percent(share: float) -> str:
-    """A share in percent, rounded down: only all is 100 %."""
+    """A share in percent; only all of the rows are 100 %."""
     return "100 %" if share == 1 else f"{min(share, 0.9999) * 100:.4g} %"

@@ -42,8 +42,8 @@ def fit_and_verify(
 ) -> tuple[Estimator, Verified | None]:
     """A fitted estimator, and how its rule did on all rows of the table; None if it found no rule.
 
-    A rule without exception in the sample that other rows contradict, as rare ties do, is learned once more with those
-    rows.
+    If other rows contradict a rule that fits every row of the sample, as rare ties do, it is learned once more with
+    those rows.
 
     Args:
         x: Rows to learn from, all of the table or a sample.
@@ -133,7 +133,7 @@ def verify(estimator: Estimator, parts: Iterable[pd.DataFrame], target: str) -> 
 
 
 def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """What the program gives for each row, and which rows contradict it. The rounding of sums is no contradiction."""
+    """What the program gives for each row, and which rows contradict it by more than rounding."""
     program, y = estimator.program_, rows[target].to_numpy()
     assert program is not None
     predicted = np.asarray(program(rows))

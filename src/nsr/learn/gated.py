@@ -15,7 +15,7 @@ from nsr.nn import NAU, NSR
 from nsr.training import EXACT, fit
 
 REACH = 3.0
-"""How far the weights of the sums may go, in standard deviations of the target for one of a column."""
+"""The largest weight of a sum, in standard deviations of the target per standard deviation of a column."""
 RECIPE = replace(EXACT, loss="mse", learning_rate=0.03, check_every=50, patience=0)
 
 
@@ -60,15 +60,15 @@ class Scaling:
         return REACH * (x.double() - torch.from_numpy(self.middle)) / torch.from_numpy(self.spread)
 
     def weights(self, arms: NAU) -> np.ndarray:
-        """(arms, columns): the weights of the columns as they are."""
-        own = arms.weight.detach().clamp(-1, 1).double().numpy()
-        return np.asarray(own * REACH * self.target[1] / self.spread)
+        """(arms, columns): the weights in the original units of the columns."""
+        bounded = arms.weight.detach().clamp(-1, 1).double().numpy()
+        return np.asarray(bounded * REACH * self.target[1] / self.spread)
 
-    def begin(self, arms: NAU, sums: Sequence[Sum]) -> None:
-        """Let arms begin as sums, as far as their bounds allow."""
-        for at, each in enumerate(sums[:2]):
-            raw = np.array(each.weights, dtype=np.float64)
-            constant = (float(each.constant) + raw @ self.middle - self.target[0]) / self.target[1]
+    def initialise(self, arms: NAU, sums: Sequence[Sum]) -> None:
+        """Initialise arms with sums, as far as their bounds allow."""
+        for at, piece in enumerate(sums[:2]):
+            raw = np.array(piece.weights, dtype=np.float64)
+            constant = (float(piece.constant) + raw @ self.middle - self.target[0]) / self.target[1]
             with torch.no_grad():
                 arms.weight[at] = torch.from_numpy(raw * self.spread / (REACH * self.target[1])).float()
                 assert arms.bias is not None
@@ -81,7 +81,7 @@ class Member:
 
     restart: Restart
     names: tuple[str, ...]
-    """Of the columns."""
+    """Names of the columns."""
     scaling: Scaling
     net: Gated
 
@@ -105,7 +105,7 @@ def train(
     rng: np.random.Generator,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> list[Member]:
-    """Train all restarts as one ensemble; those of the screen begin with the sums that were found."""
+    """Train all restarts as one ensemble; those from the screen start with the sums that were found."""
     targets = targets.subset(np.sort(rng.permutation(len(targets))[:MOST_ROWS]))
     scaling, x, names = Scaling.of(targets), targets.columns.x, targets.columns.names
     y = torch.from_numpy((targets.y - scaling.target[0]) / scaling.target[1]).float()
@@ -114,7 +114,7 @@ def train(
     for restart in restarts:
         net = Gated(x.shape[1], generator=torch.Generator().manual_seed(int(rng.integers(2**31))))
         if restart.origin == "screen" and sums:
-            scaling.begin(net.arms, [*sums, sums[-1]])
+            scaling.initialise(net.arms, [*sums, sums[-1]])
         nets.append(net)
         members.append(Rows(torch.cat([restart.inputs(x, names), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)

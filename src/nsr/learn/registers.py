@@ -2,8 +2,8 @@
 
 Columns come in different units, and a register that selects among them as they are is saturated by the largest before
 it has learned what to select. So it selects among sums of columns (differences of two, or single columns), each
-measured from a constant and in a unit of its own: lambda from the data, sum by sum. Half of the restarts begin with
-what a screen of the data found, the others with sums drawn at random and with weights as an NSR draws them.
+measured from a constant and in its own unit: a lambda from the data for each sum. Half of the restarts start from what
+a screen of the data found, the others from sums drawn at random and from the usual random weights of an NSR.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,13 +24,13 @@ from nsr.reading.screen import Screen
 from nsr.training import EXACT, fit
 
 CHOICES = 8
-"""Among how many sums a restart selects."""
+"""How many sums a restart selects among."""
 UNITS = 6
 """How many comparisons its register makes."""
 FAR = 5.0
-"""Distances beyond this many units are cut off: bits no longer change there."""
+"""Distances beyond this many units are clipped: the bits no longer change there."""
 SELECTED = 4.0
-"""The logit with which a unit begins to select an atom of the screen."""
+"""Added to the initial logit with which a unit selects an atom of the screen."""
 RECIPE = replace(EXACT, learning_rate=0.03, check_every=50, patience=2)
 MOST_ROWS = 1_000
 """A restart is trained on this many rows at most; its answers are checked on all."""
@@ -57,7 +57,7 @@ class Register:
 
     restart: Restart
     names: tuple[str, ...]
-    """Of the columns."""
+    """Names of the columns."""
     nets: tuple[NSR, ...]
 
     @torch.no_grad()
@@ -75,12 +75,12 @@ class Register:
 
 
 def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart]:
-    """Restarts, half of them from the screen, each with another first atom, and half at random."""
+    """Restarts, half of them from the screen, each with a different first atom, and half at random."""
     ranked = [split.atom for split in screen.splits(np.zeros(len(screen.rows), dtype=np.int64))]
     chains = []
     for first in ranked[: -(-count // 2)]:
         chain = screen.chain(start=[first])
-        rest = [atom for atom in ranked if atom.weights not in {each.weights for each in chain}]
+        rest = [atom for atom in ranked if atom.weights not in {chosen.weights for chosen in chain}]
         chains.append((chain + rest, "screen"))
     while len(chains) < count:
         drawn = rng.permutation(len(screen.sums))[:CHOICES]
@@ -167,10 +167,10 @@ def _middle(rows: LabelledRows, weights: Weights) -> Atom:
 
 
 def _unit(rows: LabelledRows, atom: Atom) -> float:
-    """The unit of a sum: its smallest distance where being equal may matter, else a part of its spread."""
+    """The unit of a sum: its smallest distance if equality may matter, else a fraction of its spread."""
     equal = rows.columns.signs(atom) == 0
-    apart = _distance(rows.columns.x, rows.columns.names, atom).abs().numpy()[~equal]
-    if not len(apart) or not apart.min() > 0:
+    distances = _distance(rows.columns.x, rows.columns.names, atom).abs().numpy()[~equal]
+    if not len(distances) or not distances.min() > 0:
         return 1.0
-    often = rows.weight[equal].sum() >= max(3.0, 0.01 * rows.total)
-    return float(apart.min() if often else np.median(apart) / FAR)
+    often_equal = rows.weight[equal].sum() >= max(3.0, 0.01 * rows.total)
+    return float(distances.min() if often_equal else np.median(distances) / FAR)

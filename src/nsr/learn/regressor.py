@@ -42,10 +42,10 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
 
     Args:
         restarts: How many models are trained; half of them start from a screen of the data, half at random.
-        epochs: How long each is trained at most.
+        epochs: The largest number of epochs for each.
         errors: The share of the rows that may contradict a rule, if they look random.
         use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
-        random_state: Seeds everything that is drawn.
+        random_state: Seed of everything random.
 
     Attributes:
         program_: The rule as an exact program, or None.
@@ -77,7 +77,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         return self
 
     def _pieces(self, targets: Targets, found: list[Sum]) -> tuple[list[Sum], Counter[str]]:
-        """The sums that are right on most rows, from the screen or from a model; and which models learned them."""
+        """The sums that are right on most rows, from the screen or a model; and the origins of models that learned them."""
         learned = []
         for member in self.members_:
             sums = [nearest_sum(targets, weights) for weights in member.integer_weights]
@@ -162,7 +162,7 @@ def _targets(columns: Columns, y: Any, weight: np.ndarray) -> Targets:
 
 @dataclass(frozen=True, eq=False)
 class _Split:
-    """All rows; those held out to judge by; the others; and of the others as many as the screen examines."""
+    """All rows; those held out to judge by; the others; and as many of the others as the screen examines."""
 
     rows: Targets
     held_out: Targets
@@ -184,7 +184,7 @@ def _covered(targets: Targets, pieces: list[Sum]) -> np.ndarray:
 
 
 def _share(targets: Targets, rows: np.ndarray) -> float:
-    """The share of some rows, by weight."""
+    """The share of the given rows, by weight."""
     return float(targets.weight[rows].sum() / targets.weight.sum())
 
 
@@ -207,7 +207,7 @@ def _needed(targets: Targets, pieces: list[Sum]) -> list[Sum]:
     """The pieces without those whose rows the others cover too."""
     kept = list(pieces)
     for piece in reversed(pieces):
-        others = [each for each in kept if each is not piece]
+        others = [other for other in kept if other is not piece]
         if others and np.array_equal(_covered(targets, others), _covered(targets, kept)):
             kept = others
     return kept

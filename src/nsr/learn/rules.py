@@ -1,8 +1,8 @@
 """From labelled rows and the sums to compare to the rule that gives the class of every row.
 
 The rule with the shortest description of rule and rows together is chosen (minimum description length): a further
-comparison must explain more than it costs to name. So labels without a rule give no rule, and a few wrong labels do
-not make a rule longer.
+comparison must explain more than it costs to name. So random labels give no rule, and a few wrong labels do not make a
+rule longer.
 """
 
 import math
@@ -38,7 +38,7 @@ Preferred = Mapping[Weights, Sequence[Fraction]]
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """An expression for the class: a formula where there are two, else a choice between their numbers."""
+    """An expression for the class: a formula if there are two classes, else a choice between class numbers."""
 
     expression: Expression
     atoms: tuple[Atom, ...]
@@ -55,7 +55,7 @@ class Rule:
 
 
 def read_rule(screen: Screen, atoms: Sequence[Atom], preferred: Preferred | None = None) -> Rule:
-    """The rule with the shortest description that compares the sums of some atoms, there or with other constants."""
+    """The rule with the shortest description that compares the sums of the atoms, with these or other constants."""
     sums = list(dict.fromkeys(atom.weights for atom in atoms))
     known = screen.chain(sums=sums)
     known += screen.chain(taken=known, sums=sums)
@@ -70,15 +70,15 @@ def read_rule(screen: Screen, atoms: Sequence[Atom], preferred: Preferred | None
 
 
 def _simple_constants(rows: LabelledRows, preferred: Preferred) -> ChooseConstant:
-    """A preferred constant where one fits, else the simplest; beside rows that float sums would misplace."""
+    """A preferred constant if one fits, else the simplest; away from rows that float sums would misplace."""
 
     def choose(atom: Atom, gap: Gap) -> Fraction:
         fitting = [value for value in preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         constant = fitting[0] if fitting else simplest(gap.low, gap.high, gap.middle)
         if floats_agree(rows, atom.with_constant(constant)):
             return constant
-        aside = (gap.above - gap.below) / 4
-        return simplest(gap.below + aside, gap.above - aside, gap.middle)
+        quarter = (gap.above - gap.below) / 4
+        return simplest(gap.below + quarter, gap.above - quarter, gap.middle)
 
     return choose
 
@@ -96,12 +96,12 @@ def _rule(screen: Screen, atoms: list[Atom], choose: ChooseConstant) -> Rule:
 
 
 def price(screen: Screen, atom: Atom) -> float:
-    """Nats to name a comparison: which sum, which of the six, and which constant, unless it is 0 between columns."""
+    """Nats to name a comparison: which sum, which of the six operators, and which constant, if it has one."""
     return math.log(6 * screen.among) + (math.log(screen.n_values(atom.weights)) if atom.has_constant else 0.0)
 
 
 def description_length(classes: np.ndarray, guess: np.ndarray, weight: np.ndarray, n_classes: int) -> float:
-    """Nats to describe the classes of rows given a guess: how often each guess is which class, then which rows."""
+    """Nats to describe the classes of rows given a guess: the counts of classes for each guess, then which rows."""
     counts = np.bincount(guess * n_classes + classes, weight, n_classes * n_classes).reshape(n_classes, n_classes)
     totals = counts.sum(1)
     shares = 0.5 * (n_classes - 1) * np.log(np.maximum(totals, 1)).sum()

@@ -48,7 +48,7 @@ class Saved(ABC):
 
     @abstractmethod
     def content(self) -> dict[str, Any]:
-        """What a file holds beside the target and the classes."""
+        """What a file holds besides the target and the classes."""
 
     def predict(self, table: pd.DataFrame) -> np.ndarray:
         """The class or the number of each row."""
@@ -173,14 +173,14 @@ def _model(content: Mapping[str, Any], names: tuple[str, ...]) -> Register | Mem
     restart = Restart(atoms, units, "screen")
     if "scaling" not in content:
         nets = [NSR(CHOICES, redundancy=UNITS, constants=True) for _ in content["nets"]]
-        filled = tuple(_filled(net, state) for net, state in zip(nets, content["nets"], strict=True))
-        return Register(restart, names, filled)
+        loaded = tuple(_with_weights(net, state) for net, state in zip(nets, content["nets"], strict=True))
+        return Register(restart, names, loaded)
     middle, spread, (mean, deviation) = content["scaling"]
     scaling = Scaling(np.array(middle, dtype=np.float64), np.array(spread, dtype=np.float64), (mean, deviation))
     if scaling.middle.shape != (columns,) or scaling.spread.shape != (columns,):
         raise ValueError(f"its scaling does not match its {columns} columns")
     (state,) = content["nets"]
-    return Member(restart, names, scaling, _filled(Gated(columns, generator=torch.Generator()), state))
+    return Member(restart, names, scaling, _with_weights(Gated(columns, generator=torch.Generator()), state))
 
 
 def _atoms(content: Mapping[str, Any]) -> Iterator[Atom]:
@@ -197,7 +197,7 @@ def _old_atoms(content: Mapping[str, Any], names: tuple[str, ...]) -> Iterator[A
         yield Atom.difference(names[int(first)], other, Fraction(constant))
 
 
-def _filled(net: Any, state: Mapping[str, Any]) -> Any:
+def _with_weights(net: Any, state: Mapping[str, Any]) -> Any:
     tensors = {name: torch.tensor(weights, dtype=torch.float64) for name, weights in state.items()}
     if not all(weights.isfinite().all() for weights in tensors.values()):
         raise ValueError("its weights must be finite")

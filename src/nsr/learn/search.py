@@ -26,9 +26,9 @@ from nsr.reading.rules import WOBBLE, answers
 from nsr.reading.screen import Screen
 
 HELD_OUT = 0.2
-"""The share of the rows that a rule is not read from, but judged by."""
+"""The share of the rows that are held out: a rule is judged by them, not read from them."""
 CLEAR = 3.0
-"""Nats by which a rule must be shorter than the classes themselves."""
+"""Nats by which a rule must shorten the description of the classes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,7 +111,7 @@ def _choose(rules: Sequence[Rule], held_out: LabelledRows) -> Rule:
 
 
 def _objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) -> str | None:
-    """Why a rule is not handed out; None where it is."""
+    """Why a rule is not handed out; None if it is."""
     without = description_length(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.n_classes)
     if without < CLEAR + math.log(6 * screen.among):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
@@ -132,7 +132,7 @@ def _objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) ->
 def _contradictions_objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) -> str | None:
     """Why the rows that contradict a rule are too many, or not random."""
     share = rule.wrong / rows.total
-    contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest"
+    contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest rule"
     if share > errors:
         return f"{contradicted} (allowed: {percent(errors)})"
     if rule.wrong:
@@ -145,10 +145,10 @@ def _contradictions_objection(rows: LabelledRows, screen: Screen, rule: Rule, er
 
 
 def _held_out_objection(accuracy: float | None, rows: int, errors: float) -> str | None:
-    """Why held-out rows speak against a rule; None where they do not."""
+    """Why held-out rows speak against a rule; None if they do not."""
     if accuracy is None or 1 - accuracy <= errors + 2 * math.sqrt((errors + 1 / rows) / rows):
         return None
-    return f"no rule: the best one is right on only {percent(accuracy)} of the rows it was read without"
+    return f"no rule: the best one is right on only {percent(accuracy)} of the held-out rows"
 
 
 def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[LabelledRows, LabelledRows]:

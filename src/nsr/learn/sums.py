@@ -19,17 +19,17 @@ MOST_SUMS = 4
 MOST_COLUMNS = 3
 """How many columns a piece may add up, unless a single sum gives the target on all rows."""
 WORTH = 0.03
-"""The share of the rows that a piece must give."""
+"""The share of the rows on which a piece must give the target."""
 FEWEST = 4
-"""And how many rows at least, beside one for each of its terms."""
+"""And on how many rows at least, in addition to one for each of its terms."""
 TRIED = 200
-"""On so many rows a sum is first tried."""
+"""A sum is first tried on this many rows."""
 PLENTY = 0.4
-"""Where a sum gives this share of the rows, longer ones are not looked for."""
+"""If a sum gives the target on this share of the rows, longer ones are not tried."""
 EXACT = 2**50
-"""Whole numbers below this are added up exactly."""
+"""Integers below this are added exactly."""
 AT_ONCE = 4_000_000
-"""How many numbers are looked at together."""
+"""How many numbers are processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def tolerance(targets: Targets, weights: np.ndarray) -> np.ndarray:
 
 
 def find_sums(targets: Targets, rng: np.random.Generator) -> list[Sum]:
-    """The pieces of a function, the one that gives most rows first; none where no sum gives enough of them."""
+    """The pieces of a function, the one that fits the most rows first; none if no sum fits enough of them."""
     single = _one_sum(targets)
     if single is not None:
         return [single]
@@ -141,7 +141,7 @@ def _one_sum(targets: Targets) -> Sum | None:
 
 
 def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
-    """Of all sums of a few columns the one that gives most rows; the shorter one where two give as many."""
+    """The sum of a few columns that fits the most rows; of two that fit equally many, the shorter one."""
     tried = targets.subset(np.sort(rng.permutation(len(targets))[:TRIED]))
     columns = tried.x.shape[1]
     best: tuple[float, np.ndarray] | None = None
@@ -161,21 +161,21 @@ def _best_sum(targets: Targets, rng: np.random.Generator) -> Sum | None:
 
 
 def _chunks(columns: int, count: int, size: int) -> Iterator[np.ndarray]:
-    """(sums, columns): all weights of -1 and 1 on so many columns, some at a time."""
-    every = (
+    """(sums, columns): all weights of -1 and 1 on ``count`` columns, in batches."""
+    choices = (
         (chosen, signs)
         for chosen in itertools.combinations(range(columns), count)
         for signs in itertools.product((1.0, -1.0), repeat=count)
     )
-    while some := list(itertools.islice(every, max(1, size))):
-        weights = np.zeros((len(some), columns))
-        for row, (chosen, signs) in enumerate(some):
+    while batch := list(itertools.islice(choices, max(1, size))):
+        weights = np.zeros((len(batch), columns))
+        for row, (chosen, signs) in enumerate(batch):
             weights[row, list(chosen)] = signs
         yield weights
 
 
 def _covered(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """For each row of what sums leave, the weight of the largest group of equal numbers, but for rounding."""
+    """For each sum, the weight of the largest group of rows with equal remainders, up to rounding."""
     order = rest.argsort(1)
     ranked, wide = np.take_along_axis(rest, order, 1), np.take_along_axis(slack, order, 1)
     new = np.diff(ranked, axis=1) > wide[:, 1:] + wide[:, :-1]
@@ -185,11 +185,11 @@ def _covered(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> np.ndar
 
 
 def _constant(rest: np.ndarray, slack: np.ndarray, weight: np.ndarray) -> Fraction:
-    """The simplest constant that gives most of what is left."""
+    """The simplest constant that fits most of the remainders."""
     order = rest.argsort()
     new = np.diff(rest[order]) > slack[order][1:] + slack[order][:-1]
     group = np.concatenate([[0], new.cumsum()])
-    own = order[group == np.bincount(group, weight[order]).argmax()]
-    middle = float(np.median(rest[own]))
-    low, high = float((rest - slack)[own].max()), float((rest + slack)[own].min())
+    members = order[group == np.bincount(group, weight[order]).argmax()]
+    middle = float(np.median(rest[members]))
+    low, high = float((rest - slack)[members].max()), float((rest + slack)[members].min())
     return simplest(as_rational(min(low, middle)), as_rational(max(high, middle)), as_rational(middle))
