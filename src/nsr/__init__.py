@@ -29,6 +29,7 @@ __all__ = [
     "harden",
 ]
 
+
 def __getattr__(name: str) -> Any:
     """Import public names on first use, so that ``nsr --help`` does not wait for torch."""
     if name not in __all__:

@@ -77,7 +77,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         return self
 
     def _pieces(self, targets: Targets, found: list[Sum]) -> tuple[list[Sum], Counter[str]]:
-        """The sums that are right on most rows, from the screen or a model; and the origins of models that learned them."""
+        """The sums that are right on most rows, from the screen or a model; and the origins of those models."""
         learned = []
         for member in self.members_:
             sums = [nearest_sum(targets, weights) for weights in member.integer_weights]
