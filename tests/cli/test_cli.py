@@ -131,7 +131,7 @@ def test_list_and_version(capsys):
         ),
         (
             ["reproduce", "digits", "--data", "."],
-            "nsr: nothing in this run reads MNIST, so --data is not needed: digits --profile paper does",
+            "nsr: --data is only for runs that read MNIST, such as digits --profile paper",
         ),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
         (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),

@@ -11,7 +11,7 @@ DIGITS = [EXPERIMENTS["digits"]]
 
 
 def test_fields_select_experiments_and_cells():
-    with pytest.raises(InputError, match="^no experiment named has cells with comparison$"):
+    with pytest.raises(InputError, match="^none of these experiments has a comparison to choose$"):
         reproduce(["floats"], only={"comparison": [">"]})
     named = [experiment.name for experiment in choose([], {"model": ["nsr"]})]
     assert named == ["comparisons", "piecewise", "recurrent", "shortest_paths", "digits"]
@@ -40,6 +40,6 @@ def test_a_data_folder_that_is_missing_or_not_needed():
         data_folder(Path("nowhere"), DIGITS, ["paper"], "paper")
     for experiments, profile in ((DIGITS, "quick"), ([EXPERIMENTS["floats"]], "paper")):
         with pytest.raises(
-            InputError, match="^nothing in this run reads MNIST, so --data is not needed: digits --profile"
+            InputError, match="^--data is only for runs that read MNIST, such as digits --profile paper$"
         ):
             data_folder(Path(), experiments, ["paper", "exact"], profile)

@@ -27,7 +27,7 @@ class Reproduction:
     """What a run did, and the summaries of what is stored now."""
 
     summaries: Mapping[str, list[Summary[Any]]]
-    """Of the experiments that were asked for, in the profile that was asked for."""
+    """Of the requested experiments, in the requested profile."""
     ran: int
     """Items that were missing and ran."""
     failed: list[Item]
@@ -58,11 +58,11 @@ def reproduce(
         seeds: Number of seeds, instead of the profile's.
         only: For fields of the cells, the values to keep: ``{"model": ["nsr"], "comparison": [">"]}``.
         workers: Number of processes, by default one for each core.
-        block: Seeds to train together at most. It changes no number.
+        block: The most seeds to train together. It does not change any number.
         out: Folder of the store.
-        data: Folder with the files of MNIST, instead of the one that NSR_DATA names or of a download.
+        data: Folder with the MNIST files. Default: the one named by NSR_DATA; otherwise they are downloaded.
         html: Also write the page to this file: these experiments in this profile, the others in their largest one.
-        make_executor: Makes an executor with a number of workers; local processes by default.
+        make_executor: Makes an executor with the given number of workers; local processes by default.
         observer: Notified of the plan and of each finished item; see ``nsr.cli.sweep_progress``.
         on_message: Called with a line about each download.
     """

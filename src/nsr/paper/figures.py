@@ -87,7 +87,7 @@ def heat_map(squares: Sequence[Point], *, x: Any, y: Any, tooltip: Sequence[str]
 
 
 def seed_dots(points: Iterable[Point], *, x: Any, y: Any, colours: Any, largest: int, opacity: float) -> Any:
-    """One dot for each distinct point, as large as the number of seeds there."""
+    """One dot for each distinct point, sized by the number of seeds there."""
     import altair as alt
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What runs and what is kept: items, records, and the identity that says whether a result is there already."""
+"""What runs and what is kept: items, records, and the identity that says whether a result already exists."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -35,7 +35,7 @@ class Item:
     profile: str
     seeds: tuple[int, ...]
     data: Path | None = None
-    """Folder with data files, where the user named one. It changes no number."""
+    """Folder with data files, if the user named one. It does not change any number."""
 
     @property
     def key(self) -> str:
@@ -93,7 +93,7 @@ class Record:
         )
 
 
-_BEFORE_THE_FIELDS: Mapping[tuple[str, str], Mapping[str, Any]] = MappingProxyType(
+_ONCE_IMPLIED: Mapping[tuple[str, str], Mapping[str, Any]] = MappingProxyType(
     {
         ("piecewise", "exact"): {"test_program": True},
         ("redundancy", "exact"): {"test_program": True},
@@ -102,8 +102,9 @@ _BEFORE_THE_FIELDS: Mapping[tuple[str, str], Mapping[str, Any]] = MappingProxyTy
         ("digits", "exact"): {"scale": 3.0, "comparator_rate": 2.5, "one_cycle": True, "balanced": True},
     }
 )
+"""Fields that experiments used to derive from a recipe's name, by experiment and name."""
 
 
 def complete_recipe(experiment: str, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a stored recipe, and those that experiments once derived from its name alone."""
-    return {**_BEFORE_THE_FIELDS.get((experiment, stored["name"]), {}), **stored}
+    """The fields of a stored recipe, with those added that its name used to imply."""
+    return {**_ONCE_IMPLIED.get((experiment, stored["name"]), {}), **stored}

@@ -18,7 +18,7 @@ def choose(names: Sequence[str], only: Mapping[str, Sequence[str]]) -> list[Expe
     named = [EXPERIMENTS[one_of("experiment", name, EXPERIMENTS)] for name in names]
     chosen = [e for e in named or EXPERIMENTS.values() if all(field in _fields(e) for field in only)]
     if not chosen:
-        raise InputError(f"no experiment named has cells with {' and '.join(only)}")
+        raise InputError(f"none of these experiments has a {' and a '.join(only)} to choose")
     for field, values in only.items():
         known = dict.fromkeys(str(getattr(cell, field)) for e in chosen for cell in e.cells + e.beyond)
         for value in values:
@@ -34,7 +34,7 @@ def selector(only: Mapping[str, Sequence[str]]) -> Callable[[Cell], bool]:
 def data_folder(
     data: Path | None, experiments: Sequence[Experiment[Any]], recipes: Sequence[str], profile: str
 ) -> Path | None:
-    """The folder with data files: ``data``, which must exist and be needed, or else the one that NSR_DATA names."""
+    """The folder with data files: ``data``, which must exist and be needed, or else the one named by NSR_DATA."""
     if data is None:
         named = os.environ.get("NSR_DATA")
         return Path(named).resolve() if named else None
@@ -42,7 +42,7 @@ def data_folder(
         raise InputError(f"there is no folder {data}: --data names the folder with the files of MNIST")
     cells = ((e, cell) for e in experiments for recipe in recipes for cell in e.cells_of(recipe, e.profiles[profile]))
     if not any(experiment.reads_data(cell) for experiment, cell in cells):
-        raise InputError("nothing in this run reads MNIST, so --data is not needed: digits --profile paper does")
+        raise InputError("--data is only for runs that read MNIST, such as digits --profile paper")
     return data.resolve()
 
 

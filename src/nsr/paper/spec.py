@@ -79,11 +79,11 @@ class Experiment(Generic[C]):
     metrics: tuple[Metric, ...]
     """What ``run`` measures."""
     description: str
-    """What the page says of the experiment: what is learned, how it is tested, what the paper says."""
+    """What the page says about the experiment: what is learned, how it is tested, what the paper says."""
     tables: Callable[[Sequence[Summary[C]]], Sequence[Table]]
-    """The tables that the terminal and the page show; without summaries none."""
+    """The tables that the terminal and the page show; none without summaries."""
     figures: Callable[[Sequence[Summary[C]]], Iterable[Figure]] = lambda _: ()
-    """The figures of the page; without summaries none."""
+    """The figures of the page; none without summaries."""
     block: int | None = None
     """Maximum number of seeds in one item, where training them together gains nothing."""
     cost: float = 1.0
@@ -118,6 +118,6 @@ def grid(kind: Callable[..., C], **axes: Sequence[Any]) -> tuple[C, ...]:
 
 
 def printed_row(base: int, train: float, *magnitudes: float) -> Metrics:
-    """A row of the paper's tables: training accuracy, then base^2, base^3 and so on; the last one stands to base^13."""
+    """A row of the paper's tables: training accuracy, then base^2, base^3 and so on; the last repeats to base^13."""
     filled = magnitudes + magnitudes[-1:] * (12 - len(magnitudes))
     return {"train": train} | {f"{base}^{power}": value for power, value in enumerate(filled, start=2)}

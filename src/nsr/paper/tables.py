@@ -86,7 +86,7 @@ class Number:
 
 
 Entry = Mean | Error | Count | Number | None
-"""What stands in one place of a table; None where there are no results."""
+"""The content of one cell of a table; None if there are no results."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Table:
 
     title: str
     corner: str
-    """What the labels of the rows are."""
+    """Heading of the row labels."""
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     foot: tuple[Row, ...] = ()
@@ -145,11 +145,11 @@ class Columns(Generic[C]):
 
     @property
     def present(self) -> list[Summary[C]]:
-        """The summaries that there are."""
+        """The summaries that exist."""
         return [summary for summary in self.summaries.values() if summary is not None]
 
     def row(self, label: str, entry: Callable[[Summary[C]], Entry]) -> Row:
-        """A row with an entry for each summary that there is."""
+        """A row with an entry for each column that has a summary."""
         return Row(label, tuple(None if s is None else entry(s) for s in self.summaries.values()))
 
     def compared(self, metric: str) -> Row:

@@ -1,1 +1,1 @@
-"""Records, summaries, tables."""
+"""The report: tables in the terminal, and one page with all tables and figures."""

@@ -25,7 +25,7 @@ def add_recipe_fields(connection: sqlite3.Connection) -> None:
 
 
 def _current_key(key: str) -> str:
-    """The key that an item has today; that of an experiment or a cell that is no more stays as it was."""
+    """The key that an item has today; unchanged if its experiment or its cell no longer exists."""
     parts = json.loads(key)
     try:
         experiment = EXPERIMENTS[parts["experiment"]]

@@ -9,7 +9,7 @@ from nsr.paper.records import Item
 from nsr.paper.spec import Cell, Experiment, Profile
 
 BLOCK = 100
-"""Seeds in an item at most: enough to fill the vectors, few enough to lose to a power cut."""
+"""The most seeds in one item: enough to fill vector registers, few enough to afford losing to a power cut."""
 
 
 def plan(

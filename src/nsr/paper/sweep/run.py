@@ -17,7 +17,7 @@ MAX_CRASHES = 3
 
 
 class Observer:
-    """Is notified of the progress of a sweep. This one does nothing."""
+    """Receives the progress of a sweep. This one ignores it."""
 
     def planned(self, items: list[Item]) -> None:
         """Called once, with everything that will run."""

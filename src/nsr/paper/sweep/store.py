@@ -91,7 +91,7 @@ class Store:
 
     @contextlib.contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turns errors of SQLite into a sentence with the file and what to do."""
+        """Turn SQLite errors into a sentence that names the file and says what to do."""
         try:
             yield
         except sqlite3.Error as error:
@@ -229,6 +229,8 @@ def started(process: int) -> str:
 
 
 def _alive(host: str, process: int, since: str) -> bool:
-    """Whether a process of this machine is still running. Those of other machines count as ended: better twice than
-    never."""
+    """Whether a process of this machine is still running.
+
+    Processes of other machines count as ended: it is better to run an item twice than never.
+    """
     return host == socket.gethostname() and since != "" and started(process) == since
