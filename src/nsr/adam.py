@@ -35,16 +35,18 @@ def adam_step(
     buffers: State,
     correction: Tensor,
     shared: tuple[Tensor, ...],
-    own: tuple[Tensor, ...],
+    per_member: tuple[Tensor, ...],
 ) -> tuple[AdamState, Tensor]:
     """One epoch of every member: loss, gradient and Adam update (Kingma and Ba, 2015, with torch's defaults).
 
-    The loss of one member is ``objective(*shared, *own)``; the tensors in ``own`` have a first axis of members.
-    ``correction`` is one row of ``adam_corrections``.
+    The loss of one member is ``objective(*shared, *per_member)``; tensors in ``per_member`` have a first axis of
+    members. ``correction`` is one row of ``adam_corrections``.
     """
     parameters, first, second = state
-    loss = grad_and_value(lambda weights, rest, own: functional_call(objective, (weights, rest), (*shared, *own)))
-    gradients, losses = vmap(loss)(parameters, buffers, own)
+    loss = grad_and_value(
+        lambda weights, rest, per_member: functional_call(objective, (weights, rest), (*shared, *per_member))
+    )
+    gradients, losses = vmap(loss)(parameters, buffers, per_member)
     factors = correction.unbind()
     new: AdamState = ({}, {}, {})
     for name, gradient in gradients.items():
@@ -76,7 +78,7 @@ def adam_corrections(learning_rate: float, epochs: int, sparsity: float = 0.0) -
     """The factors that ``adam_step`` needs in each epoch, one row per epoch, in float64.
 
     They are the learning rate over Adam's first bias correction, the root of the second, and, where there is
-    sparsity, how far bounded parameters are pulled towards integers: from half time on, growing to ``sparsity``
+    sparsity, how far bounded parameters are pulled towards integers: in the second half, growing to ``sparsity``
     learning rates per epoch.
     """
     epoch = torch.arange(1, epochs + 1, dtype=torch.float64)
@@ -104,8 +106,8 @@ def compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
     vector width of a CPU, and a compiled step is then wrong rather than imprecise. The reason is reported in a
     warning, once for each kind of model.
     """
-    objective, _, state, buffers, *_, own = arguments
-    for value in (*own, *(value for stacked in (*state, buffers) for value in stacked.values())):
+    objective, _, state, buffers, *_, per_member = arguments
+    for value in (*per_member, *(value for stacked in (*state, buffers) for value in stacked.values())):
         torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for any number of members
     step, kind = compiled_step(), repr(getattr(objective, "module", objective))
     try:
@@ -124,9 +126,9 @@ def compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def _compiler_settings() -> Iterator[None]:
-    """Any number of kinds of models in a process, and a cache of compiled code for each vector width.
+    """Allow any number of kinds of models in a process, and keep compiled code for each vector width apart.
 
-    torch's key to that cache leaves out the vector width, so that code for another width would be taken from it: it
+    The key of torch's cache leaves out the vector width, so that it would return code for another width, which
     computes half of the numbers, or writes beyond the end of a tensor.
     """
     width = torch.backends.cpu.get_cpu_capability()
@@ -178,10 +180,10 @@ def _comparisons(
     Parameters are compared with the update that follows from the moments of the same result. Where a gradient is
     close to zero, rounding decides its sign, and with it the direction of a step of full size.
     """
-    _, bounds, (parameters, *_), _, correction, _, own = arguments
+    _, bounds, (parameters, *_), _, correction, _, per_member = arguments
     (values, first, second), losses = result
     (_, eager_first, eager_second), eager_losses = adam_step(*arguments)
-    yield "a loss", losses, eager_losses, own[-1:]
+    yield "a loss", losses, eager_losses, per_member[-1:]
     gradients = [*eager_first.values()]
     for name, eager in eager_first.items():
         yield f"a first moment of {name}", first[name], eager, gradients

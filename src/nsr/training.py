@@ -67,11 +67,11 @@ sparsity=0.0)
     check_every: int = 1000
     """Epochs between checks on the training rows."""
     patience: int = 0
-    """A member stops after being right on every row in this many checks in a row; 0: it never stops early."""
+    """A member stops after being right on every row in this many consecutive checks; 0: it never stops early."""
     tolerance: float = field(default=0.1, metadata=LATER)
-    """How far a number may be from its target and still be right (Section 4.3). A comparison is right or wrong."""
+    """How far a number may be from its target and still count as right (Section 4.3). Comparisons need none."""
     sparsity: float = field(default=0.0, metadata=LATER)
-    """How hard the weights of a NAU are pulled to -1, 0 and 1, in learning rates; grows to this from half time on."""
+    """How hard the weights of a NAU are pulled to -1, 0 and 1, in learning rates; grows to this in the second half."""
 
     def __post_init__(self) -> None:
         if self.loss not in LOSSES:
@@ -228,15 +228,15 @@ def _fit(
     objective = Objective(ensemble.template, recipe.loss)
     bounds = bounds_of(objective)
     state, buffers = _initial_state(ensemble, len(rows))
-    shared, own = _loss_arguments(rows, len(ensemble), members=len(next(iter(state[0].values()))))
+    shared, per_member = _loss_arguments(rows, len(ensemble), members=len(next(iter(state[0].values()))))
     corrections = adam_corrections(recipe.learning_rate, recipe.epochs, recipe.sparsity)
     step = adam_step
     if compiled:
-        step = compiled_or_eager(objective, bounds, state, buffers, corrections[0], shared, own)
+        step = compiled_or_eager(objective, bounds, state, buffers, corrections[0], shared, per_member)
 
     checks = _Checks(ensemble, rows, recipe)
     for epoch, correction in enumerate(corrections, start=1):
-        state, losses = step(objective, bounds, state, buffers, correction, shared, own)
+        state, losses = step(objective, bounds, state, buffers, correction, shared, per_member)
         if epoch % recipe.check_every == 0 or epoch == recipe.epochs:
             for name, value in state[0].items():
                 ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
@@ -278,12 +278,12 @@ def _initial_state(ensemble: Ensemble, rows: int) -> tuple[AdamState, State]:
 def _loss_arguments(rows: Rows, trained: int, *, members: int) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """What all members share and what differs, in the order of ``Objective.forward``: weight, x, y."""
     shared: tuple[Tensor, ...] = (rows.weight, rows.x)
-    own: tuple[Tensor, ...] = (_padded(rows.y.expand(trained, len(rows)), members),)
+    per_member: tuple[Tensor, ...] = (_padded(rows.y.expand(trained, len(rows)), members),)
     if rows.x.dim() == 3:  # each member has different rows
-        shared, own = (rows.weight,), (_padded(rows.x, members), *own)
+        shared, per_member = (rows.weight,), (_padded(rows.x, members), *per_member)
     if rows.weight.dim() == 2:  # with different weights
-        shared, own = (), (_padded(rows.weight, members), *own)
-    return shared, own
+        shared, per_member = (), (_padded(rows.weight, members), *per_member)
+    return shared, per_member
 
 
 def _padded(stacked: Tensor, members: int) -> Tensor:
