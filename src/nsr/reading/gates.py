@@ -19,11 +19,11 @@ from nsr.reading.registers import Observed, Reading, readings, units
 SHOWN = 5
 """How many contradicting rows an error shows."""
 LARGEST = 40
-"""A formula of more nodes than this explains nothing and is no reading."""
+"""A formula with more nodes than this explains nothing and does not count as a reading."""
 WORTH = 0.005
 """Where labels may be wrong, the share of rows that a further comparison must explain."""
 NEAR = 0.05
-"""How far a branch's answers may be from those with integer weights where there are no answers to decide."""
+"""How far a branch's answers may be from those with integer weights if there are no answers to decide."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def read_register(module: NSR, task: Task) -> Program:
             not_covered=reading.not_covered,
         )
 
-    rows = Observed(task.columns, model, np.ones(len(model), dtype=bool), _asker(module), task.slack)
+    rows = Observed(task.columns, model, np.ones(len(model), dtype=bool), _decisions_of(module), task.slack)
     choice = _Choice(task, truth, lambda answers: answers == truth, evidence)
     return choice.best(readings(module, rows), lambda formula: formula)
 
@@ -67,7 +67,7 @@ def read_piecewise(module: Piecewise, task: Task) -> Program:
     """The choice between two sums that a ``Piecewise`` computes, or ``UnreadableError``."""
     gate: Any = module.gate
     columns, y = task.columns, task.y
-    ask = _asker(gate)
+    ask = _decisions_of(gate)
     chosen = ask(columns.x)
     branches = [read_branch(module.arms, at, columns, chosen if at == 0 else ~chosen, y) for at in (0, 1)]
     model, near = module(columns.x).numpy(), NEAR * (1 + columns.sizes)
@@ -98,7 +98,7 @@ def read_piecewise(module: Piecewise, task: Task) -> Program:
     return _Choice(task, truth, holds, evidence).best(found, lambda formula: Where(formula, *branches))
 
 
-def _asker(register: Any) -> Callable[[Tensor], np.ndarray]:
+def _decisions_of(register: Any) -> Callable[[Tensor], np.ndarray]:
     return lambda x: np.asarray(register.logit(x).numpy() > 0)
 
 

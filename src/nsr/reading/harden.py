@@ -21,7 +21,7 @@ from nsr.reading.loops import read_loop, read_paths
 from nsr.reading.probing import probing_rows
 
 SLACK = 0.05
-"""Without data: how far a constant may be from the learned threshold, in parts of 1 / lambda."""
+"""Without data: how far a constant may be from the learned threshold, as a fraction of 1 / lambda."""
 
 
 @overload
@@ -50,7 +50,7 @@ def harden(
     """Read a trained module: the exact program it stands for, or ``UnreadableError`` with the reason and rows.
 
     The weights say what is compared, the module's answers on the data say how. The program is returned if it gives
-    the answers in the data; where the data have none, if it gives the module's answers.
+    the answers in the data or, if the data have none, the module's answers.
 
     >>> import torch
     >>> from nsr import EXACT, NSR, fit, harden
@@ -65,8 +65,8 @@ def harden(
         module: An ``NSR``, a ``Piecewise`` whose gate is one, a recurrent module around one (gives a ``Fold``), or
             ``ShortestPaths`` (gives ``Paths``; its rows are those of ``NodeUpdate``).
         names: Names of the inputs; x1, x2 and so on by default.
-        data: ``(x, y)``, ``Rows``, or ``x`` alone. By default integers over lambda, as far as answers can change.
-        errors: The share of the rows that may contradict the program, where labels are sometimes wrong.
+        data: ``(x, y)``, ``Rows``, or ``x`` alone. By default integers divided by lambda, as far as answers can change.
+        errors: The share of the rows that may contradict the program, for data with some wrong labels.
     """
     module = module.paths if isinstance(module, NodeUpdate) else module
     gated = module.fold if isinstance(module, ShortestPaths) else module

@@ -21,7 +21,7 @@ from nsr.reading.pieces import integer_weights, learned_constant, weighted_sum
 from nsr.reading.probing import probing_rows
 
 CLOSE = 0.1
-"""How near the loop must be to the model where there are no answers; relative to answers above 1."""
+"""How near the loop must be to the model if there are no answers; relative to answers above 1."""
 
 
 def read_loop(
@@ -77,7 +77,7 @@ def _contradicted(
 
 
 def _nearest(module: Recurrent, x: Tensor, lengths: Tensor, errors: float) -> tuple[Fold, ReadingEvidence | None]:
-    """The loop around the gate's formula, and the evidence for the formula. Whether it holds, the lists decide."""
+    """The loop around the gate's formula, and the evidence for the formula. The lists decide whether it holds."""
     minimum = isinstance(module, RecurrentMinimum)
     state = Variable("best" if minimum else "count")
     names = (state.name if minimum else FIRST.name, ITEM.name)
@@ -135,7 +135,7 @@ def read_paths(module: ShortestPaths, x: Tensor | None, y: np.ndarray | None, er
 
 
 def _messages(module: ShortestPaths, *, answered: bool) -> list[Expression]:
-    """What a message may be: integer weights and a simple constant; with answers to decide, first an integer."""
+    """Possible messages: integer weights and a simple constant; if there are answers to decide, first an integer."""
     if module.message is None:
         return [SUM]
     simple = learned_constant(module.message, 0)

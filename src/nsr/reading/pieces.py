@@ -11,7 +11,7 @@ from nsr.reading.columns import Columns
 from nsr.reading.rounding import as_rational, simplest
 
 MARGIN = Fraction(1, 50)
-"""How far a learned constant may be from the one that is read where there are no answers to decide."""
+"""How far a learned constant may be from the one that is read if there are no answers to decide."""
 
 
 def read_branch(branches: NAU, at: int, columns: Columns, chosen: np.ndarray, y: np.ndarray | None) -> Expression:

@@ -1,4 +1,4 @@
-"""Rows to ask a register about where no data are given."""
+"""Rows to ask a register about if no data are given."""
 
 import math
 from collections.abc import Mapping

@@ -112,7 +112,7 @@ def readings(register: NSR, rows: Observed) -> Iterator[list[Reading]]:
         weights = unit.weights(rows.columns.names)
         influence[weights] = influence.get(weights, 0) + unit.influence
     atoms = _candidates(list(influence), rows, constants=register.constants)
-    for chosen in best_combinations(rows.decisive, atoms, cost=lambda some: -sum(influence[a.weights] for a in some)):
+    for chosen in best_combinations(rows.decisive, atoms, cost=lambda group: -sum(influence[a.weights] for a in group)):
         rounded = _with_simple_constants(chosen, found, rows) if register.constants else chosen
         variants = [rounded] if rounded == chosen else [rounded, chosen]
         yield [_read(register, atoms, rows) for atoms in variants]

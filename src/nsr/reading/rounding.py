@@ -7,9 +7,9 @@ from typing import TypeVar
 import numpy as np
 
 DIGITS = 20
-"""How many decimals are tried."""
+"""The most decimal places tried."""
 ROUNDINGS = 16
-"""How many roundings in a row are forgiven."""
+"""How many rounding errors a sum may contain."""
 
 Sizes = TypeVar("Sizes", float, np.ndarray)
 

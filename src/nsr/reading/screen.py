@@ -14,7 +14,7 @@ DEPTH = 4
 PLAIN = 6.0
 """Nats by which a sum of several columns must separate the classes better than a single column does."""
 NOTHING = 1e-9
-"""An uncertainty below this is none."""
+"""An uncertainty below this counts as zero."""
 
 
 @dataclass(frozen=True)
