@@ -146,7 +146,7 @@ def test_names_of_inputs():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda: Program(more, ("a", "b", "a")), "names must be different, got ['a', 'b', 'a']"),
+        (lambda: Program(more, ("a", "b", "a")), "names must be unique, got ['a', 'b', 'a']"),
         (
             lambda: Program(more, ("a", "c")),
             "names must include 'b', which the expression needs, got ['a', 'c']",

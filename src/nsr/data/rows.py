@@ -73,7 +73,7 @@ class Rows:
         """Pad to a number of rows by repeating the last one with weight 0, so that members can be stacked."""
         more = rows - len(self)
         if more < 0:
-            raise ValueError(f"rows must be at least {len(self)}, the number there already is, got {rows}")
+            raise ValueError(f"rows must be at least {len(self)}, the number of rows it has, got {rows}")
         x, y = (torch.cat([part, part[-1:].repeat_interleave(more, 0)]) for part in (self.x, self.y))
         return Rows(x, y, torch.cat([self.weight, self.weight.new_zeros(more)]))
 

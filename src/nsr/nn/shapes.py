@@ -25,4 +25,4 @@ else:
         Float = Int = Real = _Plain
 
 ArrayLike: TypeAlias = Sequence[Any] | np.ndarray
-"""What layers take beside tensors. Data frames too: anything that ``np.asarray`` turns into an array of numbers."""
+"""What layers take besides tensors. Data frames too: anything that ``np.asarray`` turns into an array of numbers."""

@@ -56,7 +56,7 @@ class Program:
     def __post_init__(self) -> None:
         names = tuple(self.names) or self.expression.variables
         if len(set(names)) < len(names):
-            raise ValueError(f"names must be different, got {list(names)}")
+            raise ValueError(f"names must be unique, got {list(names)}")
         unknown = [name for name in self.expression.variables if name not in names]
         if unknown:
             raise ValueError(f"names must include {unknown[0]!r}, which the expression needs, got {list(names)}")

@@ -198,7 +198,7 @@ REFUSED = {
     ),
     "names that are one text": (wrapped(A, '"ab"'), 'names must be a list of non-empty strings, got "ab"'),
     "an empty name": (wrapped(A, '["a", ""]'), "names must be a list of non-empty strings, got a list of 2"),
-    "equal names": (wrapped(A, '["a", "a"]'), "names must be different"),
+    "equal names": (wrapped(A, '["a", "a"]'), "names must be unique"),
     "half a character": (
         wrapped(A, '["a", "\\ud800"]'),
         "a name must be valid Unicode, got half of a surrogate pair",

@@ -31,8 +31,8 @@ def emit(program: Program, target: str, **options: Any) -> Any:
 
     >>> from nsr.program import Program, Variable
     >>> from nsr.program.emit import emit
-    >>> print(emit(Program(Variable("unit price") >= 37.5), "python", name="is_dear"))
-    def is_dear(unit_price: float) -> bool:
+    >>> print(emit(Program(Variable("unit price") >= 37.5), "python", name="is_expensive"))
+    def is_expensive(unit_price: float) -> bool:
         \"\"\"`unit price` >= 37.5
     <BLANKLINE>
         unit_price: 'unit price'

@@ -76,7 +76,7 @@ def adds_as_integers(expression: Expression) -> bool:
     return any(bound is not None and bound > FLOAT_INTEGERS for bound in bounds)
 
 
-def warn_of_integer_constants(expression: Expression, target: str) -> None:
+def warn_about_integer_constants(expression: Expression, target: str) -> None:
     """Warn if a target that keeps integer constants as integers can differ from the program on floats."""
     if (value := rounded_integer(expression)) is not None:
         warn_inexact(

@@ -137,7 +137,7 @@ def _program(data: Any) -> Program:
     if unwritable(names) is not None:
         raise InputError("a name must be valid Unicode, got half of a surrogate pair")
     if len(set(names)) < len(names):
-        raise InputError("names must be different")
+        raise InputError("names must be unique")
     return Program(_Reader(names).read(data["expression"]), tuple(names))
 
 

@@ -10,7 +10,7 @@ floats may differ.
 from fractions import Fraction
 
 from nsr.program import text
-from nsr.program.emit.exactness import numbers_in, short, warn_inexact, warn_of_integer_constants
+from nsr.program.emit.exactness import numbers_in, short, warn_about_integer_constants, warn_inexact
 from nsr.program.emit.names import function_name, identifiers, printable
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, OR, Writer
@@ -60,7 +60,7 @@ def _warn(expression: Expression, numpy: bool, integers: bool) -> None:
     if numpy and beyond is not None:
         warn_inexact(f"{short(beyond)} does not fit int64: numpy makes it a float or an object")
     elif not integers:
-        warn_of_integer_constants(expression, "Python")
+        warn_about_integer_constants(expression, "Python")
 
 
 class PythonWriter(Writer):

@@ -23,8 +23,8 @@ from nsr.program.emit.exactness import (
     numbers_in,
     reject_overflow,
     short,
+    warn_about_integer_constants,
     warn_inexact,
-    warn_of_integer_constants,
 )
 from nsr.program.emit.names import unwritable
 from nsr.program.emit.targets import target
@@ -63,7 +63,7 @@ def _warn(expression: Expression, integers: bool) -> None:
     if beyond is not None:
         warn_inexact(f"{short(beyond)} does not fit int64: SQL uses the nearest float")
     elif not integers:
-        warn_of_integer_constants(expression, "SQLite")
+        warn_about_integer_constants(expression, "SQLite")
 
 
 def _reads_back(decimal: str) -> bool:
