@@ -7,6 +7,7 @@ import pkgutil
 import pytest
 
 import nsr
+from nsr.learn import NSRClassifier, NSRRegressor
 
 PACKAGES = ("adam", "data", "ensemble", "learn", "nn", "program", "reading", "training")
 
@@ -31,3 +32,8 @@ def test_the_examples_of(name):
 def test_what_users_call_has_an_example(name):
     examples = doctest.DocTestFinder().find(getattr(nsr, name), name)
     assert any(test.examples for test in examples)
+
+
+@pytest.mark.parametrize("estimator", [NSRClassifier, NSRRegressor])
+def test_what_table_users_call_has_an_example(estimator):
+    assert any(test.examples for test in doctest.DocTestFinder().find(estimator, estimator.__name__))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from nsr.errors import InputError
-from nsr.files import write
+from nsr.files import check_writable, write
 
 
 def test_a_file_and_its_folder_are_written(tmp_path):
@@ -34,3 +34,12 @@ def test_a_file_in_place_of_the_folder_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"cannot be written: (Not a directory|File exists)$"):
         write(tmp_path / "file" / "inner", "text")
+
+
+def test_inputs_and_other_results_are_not_overwritten(tmp_path):
+    table, page = tmp_path / "t.csv", tmp_path / "page.html"
+    check_writable(tmp_path / "rule.json", page, keep=table)
+    with pytest.raises(InputError, match=r"^.*t.csv cannot be written: it is the input; name another file$"):
+        check_writable(tmp_path / "." / "t.csv", keep=table)
+    with pytest.raises(InputError, match="another result is written to it; name another file$"):
+        check_writable(page, page)

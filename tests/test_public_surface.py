@@ -1,10 +1,13 @@
 """Few doors, all of them tried."""
 
 import inspect
+import re
 
 import pytest
 
 import nsr
+import nsr.learn
+import nsr.nn
 
 
 def test_the_public_names_and_no_more():
@@ -36,3 +39,21 @@ def test_the_register_has_the_promised_signature():
     ]
     kinds = [parameter.kind for parameter in inspect.signature(nsr.NSR).parameters.values()]
     assert all(kind is inspect.Parameter.KEYWORD_ONLY for kind in kinds[1:])
+
+
+def test_layers_have_names_that_say_what_they_are():
+    assert not {"Reader", "Inbox"} & set(dir(nsr.nn))
+    assert {"NSR", "NAU", "MLP", "Piecewise", "DigitReader", "NodeUpdate", "ShortestPaths"} <= set(dir(nsr.nn))
+
+
+@pytest.mark.parametrize("name", ["NSRClassifier", "NSRRegressor"])
+def test_help_names_nothing_that_cannot_be_imported(name):
+    text = inspect.getdoc(getattr(nsr.learn, name))
+    for other in re.findall(r"``([A-Z]\w+)``", text):
+        assert hasattr(nsr.learn, other), other
+
+
+def test_estimators_keep_the_diagram_of_scikit_learn():
+    html = nsr.learn.NSRClassifier(restarts=2)._repr_html_()
+    assert "sk-container" in html
+    assert "NSRClassifier" in html

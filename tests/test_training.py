@@ -356,3 +356,20 @@ def test_progress_is_reported_at_each_check():
     shares = []
     fit(NSR(2), (X, Y), SHORT, on_progress=shares.append)
     assert shares == [50 / 120, 100 / 120, 1]
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_wrong_model_or_recipe_is_refused_in_a_sentence():
+    rows = all_pairs(">")
+    with pytest.raises(ValueError, match=r"^recipe must be a Recipe such as EXACT, got 'exact'$"):
+        fit(NSR(2), rows, "exact")
+    with pytest.raises(ValueError, match=r"^model must be an Ensemble or a module such as NSR\(2\), got <class"):
+        fit(NSR, rows, EXACT)
+    with pytest.raises(ValueError, match=r"^learning_rate must be positive and finite, got '0.1'$"):
+        Recipe(loss="bce", epochs=5, learning_rate="0.1")
+    with pytest.raises(ValueError, match=r"^epochs must be an integer of at least 1, got True$"):
+        Recipe(loss="bce", epochs=True)
+    with pytest.raises(ValueError, match=r"^seeds must be several, as in range\(3\), got 3$"):
+        Ensemble(lambda generator: NSR(2, generator=generator), 3)
+    with pytest.raises(ValueError, match=r"^gate must be a module that compares, such as NSR\(2\), got 2$"):
+        Piecewise(2)

@@ -34,6 +34,8 @@ class Ensemble:
     """
 
     def __init__(self, build: Callable[[torch.Generator], nn.Module], seeds: Iterable[int]) -> None:
+        if not isinstance(seeds, Iterable):
+            raise ValueError(f"seeds must be several, as in range({seeds!r}), got {seeds!r}")
         seeds = tuple(seeds)
         self._stack([build(torch.Generator().manual_seed(seed)) for seed in seeds], seeds)
 

@@ -28,6 +28,13 @@ def at_least(least: int, what: str, value: int) -> int:
     return value
 
 
+def between(what: str, value: int, least: int, most: int) -> int:
+    """``value`` if it lies in a range, else an InputError."""
+    if not least <= value <= most:
+        raise InputError(f"{what} must be from {least:,} to {most:,}, got {value}")
+    return value
+
+
 def check_error_rate(errors: float) -> None:
     """Require a fraction of wrong rows that leaves the majority right."""
     if not (isinstance(errors, Real) and 0 <= errors < 0.5):

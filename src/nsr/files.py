@@ -6,14 +6,24 @@ from pathlib import Path
 from nsr.errors import InputError
 
 
-def check_writable(path: Path) -> None:
-    """Raise an InputError if a file could not be written here, before the work that produces it."""
-    if not path.parent.is_dir():
-        raise InputError(f"there is no folder {path.parent} to write {path.name} to")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a file in it")
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
+def check_writable(*paths: Path, keep: Path | None = None) -> None:
+    """Raise an InputError if files could not be written, before the work that produces them.
+
+    Args:
+        paths: The files, no two of them the same.
+        keep: A file that must not be overwritten.
+    """
+    taken = {} if keep is None else {keep.resolve(): "it is the input"}
+    for path in paths:
+        if not path.parent.is_dir():
+            raise InputError(f"there is no folder {path.parent} to write {path.name} to")
+        if path.is_dir():
+            raise InputError(f"{path} is a folder: name a file in it")
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
+        if path.resolve() in taken:
+            raise InputError(f"{path} cannot be written: {taken[path.resolve()]}; name another file")
+        taken[path.resolve()] = "another result is written to it"
 
 
 def write(path: Path, content: str | bytes) -> None:

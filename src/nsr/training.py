@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -78,14 +79,15 @@ sparsity=0.0)
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {self.loss!r}")
         for name, least in (("epochs", 1), ("check_every", 1), ("patience", 0)):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise ValueError(f"{name} must be an integer of at least {least}, got {value}")
-        if not (self.learning_rate > 0 and math.isfinite(self.learning_rate)):
-            raise ValueError(f"learning_rate must be positive and finite, got {self.learning_rate}")
+        rate = self.learning_rate
+        if not (isinstance(rate, Real) and rate > 0 and math.isfinite(rate)):
+            raise ValueError(f"learning_rate must be positive and finite, got {rate!r}")
         for name in ("tolerance", "sparsity"):
             value = getattr(self, name)
-            if not (value >= 0 and math.isfinite(value)):
-                raise ValueError(f"{name} must be finite and not negative, got {value}")
+            if not (isinstance(value, Real) and value >= 0 and math.isfinite(value)):
+                raise ValueError(f"{name} must be finite and not negative, got {value!r}")
 
     def settings(self) -> dict[str, Any]:
         """The fields that are part of a result's identity."""
@@ -191,6 +193,10 @@ def fit(
     >>> model([[10**9 + 1, 10**9]])[:, 0] > 0.5
     tensor([True])
     """
+    if not isinstance(model, Ensemble | nn.Module):
+        raise ValueError(f"model must be an Ensemble or a module such as NSR(2), got {model!r}")
+    if not isinstance(recipe, Recipe):
+        raise ValueError(f"recipe must be a Recipe such as EXACT, got {recipe!r}")
     rows = Rows.from_data(data)
     if isinstance(model, nn.Module):
         ensemble = Ensemble.of([model])

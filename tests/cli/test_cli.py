@@ -121,7 +121,7 @@ def test_list_and_version(capsys):
         (["reproduce", "--profile", "papr"], "nsr: unknown profile 'papr': choose from smoke, quick, paper; did you"),
         (["reproduce", "--recipe", "exat"], "nsr: unknown recipe 'exat': choose from paper, exact, both; did you mean"),
         (["reproduce", "--comparison", "=>"], "nsr: unknown comparison '=>': choose from >, <, >=, <=, =, !=; did you"),
-        (["reproduce", "--seeds", "0"], "nsr: seeds must be at least 1, got 0"),
+        (["reproduce", "--seeds", "0"], "nsr: seeds must be from 1 to 1,000,000, got 0"),
         (["reproduce", "--seeds", "ten"], 'nsr: Invalid value for --seeds: unable to convert "ten" into int.'),
         (["reproduce", "--sedes", "3"], "nsr: Unknown option: --sedes. Did you mean --seeds?"),
         (["reprodce"], 'nsr: Unknown command "reprodce". Did you mean "reproduce"?'),

@@ -60,19 +60,13 @@ def test_four_files_in_a_folder(packed, tmp_path):
     assert digits.train.labels.tolist() == [0, 1, 2]
 
 
-def test_the_folder_given_goes_before_the_one_of_the_environment_and_that_before_the_cache(
-    tmp_path, cache, monkeypatch
-):
+def test_a_folder_goes_before_the_cache_and_the_environment_does_not_matter(tmp_path, cache, monkeypatch):
     fill(cache)
+    monkeypatch.setenv("NSR_DATA", str(tmp_path / "environment"))  # nsr reproduce reads it, and passes the folder on
     assert len(mnist(source=TINY).test) == 2
-    monkeypatch.setenv("NSR_DATA", str(tmp_path / "environment"))
-    with pytest.raises(InputError, match=r"^there is no folder .*environment: "):
-        mnist(source=TINY)
+    with pytest.raises(InputError, match=r"^there is no folder .*missing: "):
+        mnist(tmp_path / "missing", source=TINY)
     assert len(mnist(fill(tmp_path / "given"), source=TINY).test) == 2
-    fill(tmp_path / "environment")
-    assert len(mnist(source=TINY).test) == 2
-    monkeypatch.setenv("NSR_DATA", "")
-    assert len(mnist(source=TINY).test) == 2
 
 
 def test_without_a_network_and_a_folder_a_sentence_says_what_to_do():

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from nsr.cli import main
 from nsr.errors import InputError
-from nsr.learn import NSRRegressor, commands
+from nsr.learn import NSRRegressor, commands, fitting
 from nsr.learn.saved import SavedModel, load_saved, to_saved
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -324,3 +325,30 @@ def test_control_characters_in_labels_are_escaped(tmp_path, capsys):
     assert r"true means yes\nverified on all 999 rows, false means no\x1b[2J" in printed
     assert "\x1b" not in printed
     assert "\nverified on all 999 rows" not in printed
+
+
+def test_rounding_is_measured_with_the_weights_of_a_rule(tmp_path):
+    x = pd.DataFrame(np.random.default_rng(0).uniform(-1, 1, (400, 2)), columns=["a", "b"])
+    x.assign(y=1000 * (x["a"] - x["b"])).to_csv(tmp_path / "t.csv", index=False)
+    learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
+    assert str(learned.estimator.program_) == "1000*a - 1000*b"
+    assert learned.verified.wrong == 0
+
+
+def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path, monkeypatch):
+    x = pd.DataFrame(np.random.default_rng(0).integers(0, 50, (400, 2)), columns=["a", "b"])
+    x.assign(y=x["a"] > x["b"]).to_csv(tmp_path / "t.csv", index=False)
+    verify = fitting.verify
+    monkeypatch.setattr(fitting, "verify", lambda *a: replace(verify(*a), wrong=60))
+    learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
+    assert learned.estimator.program_ is learned.verified is None
+    assert learned.estimator.evidence_.reason == (
+        "no exact rule: 15 % of all rows contradict the nearest rule (allowed: 10 %)"
+    )
+    assert "nearest rule: True if a > b, else False" in learned.summary()
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_out_of_range_is_refused_in_a_sentence(tmp_path, seed):
+    with pytest.raises(InputError, match=f"^seed must be from 0 to 4,294,967,295, got {seed}$"):
+        commands.learn(tmp_path / "t.csv", "y", seed=seed)

@@ -105,7 +105,7 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
         ),
         ({"profile": "papre"}, "unknown profile 'papre': choose from smoke, quick, paper; did you mean 'paper'?"),
         ({"recipe": "exakt"}, "unknown recipe 'exakt': choose from paper, exact, both; did you mean 'exact'?"),
-        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"seeds": 0}, "seeds must be from 1 to 1,000,000, got 0"),
         ({"workers": 0}, "workers must be at least 1, got 0"),
         (
             {"only": {"comparison": ["=="]}},

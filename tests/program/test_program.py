@@ -224,3 +224,9 @@ def test_a_program_cannot_be_changed():
 def test_a_program_as_a_module():
     assert str(RULE.module()) == "Hardened('a > b')"
     assert RULE.module().program is RULE
+
+
+@pytest.mark.parametrize("wrong", [False, "a > b", 3, None])
+def test_a_program_is_made_of_an_expression(wrong):
+    with pytest.raises(ValueError, match=r"^expression must be an expression, got .*: write a.eq\(b\) for a == b"):
+        Program(wrong)

@@ -71,9 +71,7 @@ def learn(
 
         if emit is not None:
             commands.check_language(emit)
-        for path in (save, html):
-            if path is not None:
-                check_writable(path)
+        check_writable(*(path for path in (save, html) if path is not None), keep=table)
         with progress.stages(quiet) as on_progress:
             learned = commands.learn(
                 table,

@@ -1,6 +1,5 @@
 """Images of handwritten digits (Section 4.7): MNIST, and a small set that needs no download."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,13 +85,11 @@ def mnist(
     """MNIST: 60,000 training images and 10,000 test images of 28 x 28 pixels.
 
     Args:
-        folder: Where its four files are, gzipped or not. By default the folder named by NSR_DATA, or else a cache
-            that is filled from public mirrors on first use.
+        folder: Where its four files are, gzipped or not. By default a cache that is filled from public
+            mirrors on first use.
         source: The files, their checksums and the mirrors.
         on_message: Called with a line about each download.
     """
-    if folder is None and os.environ.get("NSR_DATA"):
-        folder = Path(os.environ["NSR_DATA"])
     if folder is None:
         with needs_extra("digits"):
             import pooch
@@ -123,9 +120,9 @@ def small_digits() -> Digits:
 
 def _existing_file(folder: Path, name: str, source: Source) -> Path:
     for path in (folder / name, folder / f"{name}.gz"):
-        if os.path.exists(path):  # noqa: PTH110  False, not an error, for names that are too long
+        if Path(path).exists():
             return path
-    what = f"{name}.gz in {folder}" if os.path.isdir(folder) else f"folder {folder}"  # noqa: PTH112
+    what = f"{name}.gz in {folder}" if Path(folder).is_dir() else f"folder {folder}"
     raise InputError(f"there is no {what}: {source.name} is read from {source.wanted}, gzipped or not")
 
 

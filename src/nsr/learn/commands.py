@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from nsr.errors import InputError, at_least, check_error_rate, one_of
+from nsr.errors import InputError, at_least, between, check_error_rate, one_of
 from nsr.learn import tables
 from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.result import Learned
@@ -52,6 +52,7 @@ def learn(
     one_of("kind", kind, KINDS)
     at_least(1, "restarts", restarts)
     check_error_rate(errors)
+    between("seed", seed, 0, 2**32 - 1)
     start = time.perf_counter()
     table = tables.read(path, seed=seed, on_progress=partial(on_progress, "reading"))
     sample = tables.prepare(table, target, drop_missing=drop_missing, only=columns)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,10 @@ import pandas as pd
 
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.evidence import percent
 from nsr.learn.result import Estimator, Verified
+from nsr.program.expressions import Linear, Variable
+from nsr.program.program import Program
 from nsr.reading.rounding import rounding_tolerance
 
 FEW = 10
@@ -70,8 +73,21 @@ def fit_and_verify(
         on_message(f"{verified.wrong:,} other rows contradict the rule found in the sample: learning again with them")
         second, verified_again = attempt(*_with_rows(x, y, verified.examples))
         if verified_again is not None and verified_again.wrong < verified.wrong:
-            return second, verified_again
+            estimator, verified = second, verified_again
+    if verified is not None and verified.wrong > settings.errors * verified.rows:
+        _withdraw_rule(estimator, verified, settings.errors)
+        verified = None
     return estimator, verified
+
+
+def _withdraw_rule(estimator: Estimator, verified: Verified, errors: float) -> None:
+    """Take back a rule that more rows of the table contradict than may."""
+    reason = (
+        f"no exact rule: {percent(verified.wrong / verified.rows)} of all rows contradict the nearest rule "
+        f"(allowed: {percent(errors)})"
+    )
+    estimator.evidence_ = replace(estimator.evidence_, reason=reason, nearest=estimator.rule_)
+    estimator.program_ = estimator.rule_ = None
 
 
 def choose_and_fit(
@@ -140,12 +156,23 @@ def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -
     if isinstance(estimator, NSRClassifier):
         labels = predicted if estimator.gives_labels else estimator.classes_[predicted.astype(np.int64)]
         return labels, labels != y
-    columns = [rows[name].to_numpy() for name in program.inputs]
-    if all(np.array_equal(column, np.rint(column)) for column in (*columns, y)):
+    columns = {name: rows[name].to_numpy() for name in program.inputs}
+    if all(np.array_equal(column, np.rint(column)) for column in (*columns.values(), y)):
         return predicted, predicted != y
-    sizes = sum(np.abs(column.astype(np.float64)) for column in columns) + np.abs(y)
+    largest = _largest_weights(program)
+    sizes = sum(largest[name] * np.abs(column.astype(np.float64)) for name, column in columns.items()) + np.abs(y)
     tolerance = rounding_tolerance(sizes, float(np.finfo(np.float64).eps))
     return predicted, np.abs(predicted.astype(np.float64) - y) > tolerance
+
+
+def _largest_weights(program: Program) -> dict[str, float]:
+    """For each column, the largest weight that it has in a sum of the program, and 1 at least."""
+    largest = dict.fromkeys(program.inputs, 1.0)
+    for node in program.expression.walk():
+        for weight, term in node.terms if isinstance(node, Linear) else ():
+            if isinstance(term, Variable):
+                largest[term.name] = max(largest[term.name], abs(float(weight)))
+    return largest
 
 
 def _with_rows(x: pd.DataFrame, y: pd.Series, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:

@@ -32,7 +32,9 @@ class Piecewise(nn.Module):
     ) -> None:
         super().__init__()
         self.gate = gate
-        self.inputs = positive_integer("gate.inputs", getattr(gate, "inputs", None))
+        if not hasattr(gate, "inputs"):
+            raise ValueError(f"gate must be a module that compares, such as NSR(2), got {gate!r}")
+        self.inputs = positive_integer("gate.inputs", gate.inputs)
         self.arms = NAU(self.inputs, 2, bias=True, generator=generator, device=device, dtype=dtype)
 
     def forward(self, x: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*batch"]:

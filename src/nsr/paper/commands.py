@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from nsr.errors import InputError, at_least, needs_extra, one_of
+from nsr.errors import InputError, at_least, between, needs_extra, one_of
 from nsr.paper import archive
 from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
@@ -20,6 +20,9 @@ from nsr.paper.sweep.executors import MakeExecutor, local
 from nsr.paper.sweep.plan import BLOCK, plan
 from nsr.paper.sweep.run import Observer, Sweep
 from nsr.paper.sweep.store import FILE, Failure, Store
+
+MOST_SEEDS = 1_000_000
+"""How many seeds of a cell can be asked for."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def reproduce(
     workers = at_least(1, "workers", (os.cpu_count() or 1) if workers is None else workers)
     at_least(1, "block", block)
     if seeds is not None:
-        at_least(1, "seeds", seeds)
+        between("seeds", seeds, 1, MOST_SEEDS)
     data = data_folder(data, chosen, recipes, profile)
     if html is not None:
         with needs_extra("reproduce"):

@@ -68,8 +68,10 @@ class Experiment(Generic[C]):
     """Raised when a change of protocol moves a number, so that old and new results never mix."""
     cells: tuple[C, ...]
     recipes: Mapping[str, Recipe]
+    beyond_recipes: tuple[str, ...] = ("exact",)
+    """The recipes under which ``beyond`` runs."""
     beyond: tuple[C, ...] = ()
-    """Cells that are not in the paper, run under recipe ``exact`` only."""
+    """Cells that are not in the paper."""
     run: Callable[[C, Any, Sequence[int], Path | None], list[Metrics]]
     """Trains a cell under a recipe for several seeds, and measures each seed. The last argument is the folder with
     data files that the user named; experiments that draw their data from the seed ignore it."""
@@ -95,7 +97,7 @@ class Experiment(Generic[C]):
 
     def cells_of(self, recipe: str, profile: Profile) -> tuple[C, ...]:
         """The cells that run under a recipe in a profile."""
-        cells = self.cells + (self.beyond if recipe == "exact" else ())
+        cells = self.cells + (self.beyond if recipe in self.beyond_recipes else ())
         return tuple(cell for cell in cells if profile.keep(cell))
 
     def cell(self, fields: Mapping[str, Any]) -> C:

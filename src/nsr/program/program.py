@@ -54,6 +54,11 @@ class Program:
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.expression, Expression):
+            raise ValueError(
+                f"expression must be an expression, got {self.expression!r}: write a.eq(b) for a == b, and "
+                "Program.parse(text) to read text"
+            )
         names = tuple(self.names) or self.expression.variables
         if len(set(names)) < len(names):
             raise ValueError(f"names must be unique, got {list(names)}")

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from nsr.data import Rows
 from nsr.errors import check_error_rate
 from nsr.nn import NSR, NodeUpdate, Piecewise, Recurrent, ShortestPaths
+from nsr.nn.checks import real_tensor
 from nsr.program.folds import Fold
 from nsr.program.paths import Paths
 from nsr.program.program import Program, checked_names
@@ -97,19 +98,18 @@ def _rows_and_answers(data: Any) -> tuple[Tensor | None, np.ndarray | None]:
     """Rows and answers of what a user passes as data."""
     if data is None:
         return None, None
-    if isinstance(data, tuple) and len(data) == 2:
-        data = Rows.of(*(torch.as_tensor(np.asarray(part)) for part in data))
-    x, y = (data.x, data.y) if isinstance(data, Rows) else (data, None)
-    try:
-        x = x if isinstance(x, Tensor) else torch.as_tensor(np.asarray(x))
-    except (ValueError, TypeError):
-        raise ValueError("data must be rows of numbers, all of the same length") from None
+    if isinstance(data, Rows | tuple):
+        rows = Rows.from_data(data)
+        x, y = rows.x, rows.y
+    else:
+        x, y = real_tensor("data", data), None
     if x.dim() != 2 or 0 in x.shape or (y is not None and y.dim() != 1):
         raise ValueError(
             f"data must be (rows, inputs) with at least one row, and one answer for each, got {tuple(x.shape)}"
         )
-    if x.is_complex() or not x.isfinite().all():
-        raise ValueError("data must be real and finite, got complex numbers, NaN or infinity")
+    if not x.isfinite().all():
+        raise ValueError("data must be finite, got NaN or infinity")
     if not x.is_floating_point() and x.numel() and x.to(torch.int64).abs().max() > INT64_ROOM:
         raise ValueError("integers in the data must lie within 2^62, where a register subtracts them exactly")
-    return x, None if y is None else y.double().numpy()
+    x = x.detach().double() if x.dtype in (torch.float16, torch.bfloat16) else x.detach()
+    return x, None if y is None else y.detach().double().numpy()
