@@ -232,6 +232,7 @@ def test_the_compiled_step_of_this_machine_agrees(kind, dtype):
     assert fit(model, all_pairs("="), SHORT, compiled=True).compiled
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 def test_compiled_code_for_another_vector_width_is_not_taken_from_the_cache(tmp_path):
     code = (
@@ -244,6 +245,7 @@ def test_compiled_code_for_another_vector_width_is_not_taken_from_the_cache(tmp_
         subprocess.run([sys.executable, "-c", code], check=True, env=variables)
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 def test_any_number_of_kinds_is_compiled_in_one_process():

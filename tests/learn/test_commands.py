@@ -71,6 +71,7 @@ def table(path: Path, rows: int = 120, **columns) -> Path:
     return path
 
 
+@pytest.mark.outer
 def test_the_meaning_of_codes_is_printed_and_columns_can_be_given_in_both_ways(tmp_path, capsys):
     def three(x, _):
         return np.where(x["a"] > 20, "high", np.where(x["a"] > -10, "middle", "low"))
@@ -158,6 +159,7 @@ def test_what_a_sample_does_not_show_is_learned_from_the_contradicting_rows(tmp_
     assert (learned.verified.rows, learned.verified.wrong) == (40_000, 0)
 
 
+@pytest.mark.outer
 def test_numbers_are_distinguished_from_classes(tmp_path):
     path = table(tmp_path / "t.csv", larger=lambda x, _: np.maximum(x["a"], x["b"]))
     learned = commands.learn(path, "larger", restarts=2)

@@ -227,6 +227,7 @@ def test_a_tree_is_grown_on_the_same_rows(tmp_path, every):
     assert "No tree could be grown" in text
 
 
+@pytest.mark.outer
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
 def test_a_browser_draws_everything_without_requests(tmp_path: Path, every):
     from playwright.sync_api import sync_playwright

@@ -178,6 +178,7 @@ def test_what_records_hold_is_text_on_the_page(tmp_path, summaries):
     assert "http://" not in text.split("<script>")[0]
 
 
+@pytest.mark.outer
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium: .ci/run installs the Debian package chromium")
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1200, "dark")])
 def test_a_browser_draws_it_all_and_asks_nobody(tmp_path: Path, summaries, width, scheme):
