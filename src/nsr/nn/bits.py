@@ -7,7 +7,7 @@ from nsr.nn.shapes import Float
 
 
 def status_bits(
-    difference: Float[Tensor, "*shape"], scale: float = 1.0
+    difference: Float[Tensor, "*shape"], scale: float | Float[Tensor, ""] = 1.0
 ) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
     """Relaxed sign and zero bits of a difference (Sections 3.2, 3.3; ``scale`` is lambda)."""
     step = torch.tanh(scale * difference)
