@@ -1,20 +1,25 @@
 """Random tables with a known rule: a few columns that matter among many of other scales that do not.
 
-Columns that are compared share a unit and are written with few digits, so that ``=`` is well defined, and every table
-has rows on each boundary of its rule and one step beside it: `>` and `>=` can be told apart. ``far`` draws fresh rows
-of the same rule whose ranges are many times as wide.
+Rows are drawn naturally: none is placed on a border. The columns that matter are drawn as integer steps of a unit (1,
+1000, 0.01, or a power of two for numbers with many digits), and the rule is evaluated on these integers, so that the
+answers are exact. A draw is repeated, with new parameters and rows, until every class has its share and the rows rule
+out constants that are as round as the true ones. ``far`` draws fresh rows whose ranges are many times as wide.
+
+``rule_lines.py`` lists the rules. Nothing here is shared with the search.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Literal
 
 import numpy as np
 
 from nsr.errors import one_of
 
 Columns = Mapping[str, np.ndarray]
+Steps = Mapping[str, np.ndarray]
+Truth = Callable[[Steps], np.ndarray]
 Kind = Literal["binary", "classes", "number"]
 
 ROWS = (300, 2000)
@@ -23,86 +28,101 @@ DISTRACTORS = (5, 20)
 """Columns that do not matter, from and to."""
 SCALES = (-3, 6)
 """Their scales are drawn log-uniformly, from and to these powers of ten."""
-NEIGHBOURS = 0.05
-"""Share of the rows that miss a boundary by one step."""
+ATTEMPTS = 2000
+"""How often a table may be drawn again."""
+TOGETHER = 8
+"""One far row in so many keeps columns of a unit near each other, and one in so many is drawn as before."""
+FLOAT = 2**20
+"""Steps in 1 for columns of floats with many digits: sums of them are exact."""
 
 
 @dataclass(frozen=True)
-class Grid:
-    """Numbers of few digits: whole steps of ``unit / per``, of which one is 1."""
+class Scale:
+    """Numbers that are integer multiples of ``unit / per``."""
 
-    shape: str
-    span: int
-    """Steps in the range."""
     unit: int = 1
     per: int = 1
 
-    def steps(self, rng: np.random.Generator, rows: int, stretch: int) -> np.ndarray:
-        """How many steps each row is from 0."""
-        span = self.span * stretch
-        match self.shape:
-            case "uniform":
-                return rng.integers(0, span + 1, rows)
-            case "centred":
-                return rng.integers(-(span // 2), span // 2 + 1, rows)
-            case "normal":
-                return np.rint(0.2 * span * rng.normal(size=rows)).astype(np.int64)
-        return np.rint(0.2 * span * rng.lognormal(sigma=0.7, size=rows)).astype(np.int64)
-
     def values(self, steps: np.ndarray) -> np.ndarray:
-        """The numbers themselves: whole ones as integers, decimals as the floats that are nearest."""
-        return steps * self.unit if self.per == 1 else steps / self.per
+        """The numbers of a column: integers, or the floats nearest to the decimals."""
+        return np.asarray(steps * self.unit if self.per == 1 else steps * self.unit / self.per)
+
+    def exact(self, steps: Any) -> Fraction:
+        """One number."""
+        return Fraction(int(steps) * self.unit, self.per)
+
+    def text(self, steps: Any) -> str:
+        """One number as it is written."""
+        return number(self.exact(steps))
+
+
+def number(value: Fraction) -> str:
+    """A decimal fraction as text.
+
+    >>> number(Fraction(75, 2)), number(Fraction(-3)), number(Fraction(1, 100))
+    ('37.5', '-3', '0.01')
+    """
+    digits = next((digits for digits in range(40) if (value * 10**digits).denominator == 1), None)
+    if digits is None:
+        raise ValueError(f"value must have finitely many digits, got {value}")
+    scaled = str(abs(int(value * 10**digits))).rjust(digits + 1, "0")
+    text = f"{scaled[: len(scaled) - digits]}.{scaled[len(scaled) - digits :]}" if digits else scaled
+    return f"-{text}" if value < 0 else text
 
 
 @dataclass(frozen=True)
-class Group:
-    """Columns of one unit, a letter each. The first is compared with the second plus ``offset``, or with it alone."""
+class Column:
+    """How the steps of one column that matters are drawn."""
 
-    names: str
-    ties: float = 0.05
-    """Share of the rows in which both sides are equal; 0 where nothing is compared."""
-    offset: float = 0.0
-    width: float | None = None
-    """The range; None for one of any magnitude."""
-    per: tuple[int, ...] = (1,)
-    """Where there is a width: into how many steps 1 may be divided."""
+    low: int
+    high: int
+    shape: str = "uniform"
+    """``uniform``, ``normal``, ``skewed``, or ``flag``, which is never stretched."""
+    scale: Scale = Scale()
+    group: str = ""
+    """Columns of one group share a unit: some far rows keep them near each other."""
 
-    def grid(self, rng: np.random.Generator) -> Grid:
-        """A unit, a range and a distribution."""
-        shape = str(rng.choice(["centred", "normal"] if len(self.names) == 1 else ["uniform", "normal", "skewed"]))
-        if self.width is not None:
-            per = int(rng.choice(self.per))
-            return Grid(shape if self.ties else "uniform", round(self.width * per), per=per)
-        power = int(rng.integers(-3, 4))
-        return Grid(shape, round(10 ** rng.uniform(1.5, 4)), unit=10 ** max(power, 0), per=10 ** max(-power, 0))
+    def draw(self, rng: np.random.Generator, rows: int, stretch: int) -> np.ndarray:
+        """Steps of fresh rows; ranges are ``stretch`` times as wide."""
+        if self.shape == "flag":
+            return rng.integers(0, 2, rows)
+        low, high = self.low * stretch, self.high * stretch
+        match self.shape:
+            case "uniform":
+                return rng.integers(low, high + 1, rows)
+            case "normal":
+                return np.rint((low + high) / 2 + 0.2 * (high - low) * rng.normal(size=rows)).astype(np.int64)
+        return low + np.rint(0.2 * (high - low) * rng.lognormal(sigma=0.7, size=rows)).astype(np.int64)
 
-    def draw(self, grid: Grid, rng: np.random.Generator, rows: int, stretch: int) -> dict[str, np.ndarray]:
-        """Fresh columns."""
-        steps = {name: grid.steps(rng, rows, stretch) for name in self.names}
-        if self.ties:
-            first, second = self.names[0], self.names[1:]
-            boundary = round(self.offset * grid.per) + (steps[second] if second else np.zeros(rows, dtype=np.int64))
-            left = steps[first] if second else steps[first] + boundary
-            beside = boundary + rng.choice([-1, 1], rows)
-            order, ties = rng.permutation(rows), round(self.ties * rows)
-            left = np.where(left == boundary, beside, left)
-            left[order[:ties]] = boundary[order[:ties]]
-            missed = order[ties : ties + round(NEIGHBOURS * rows)]
-            left[missed] = beside[missed]
-            steps[first] = left
-        return {name: grid.values(own) for name, own in steps.items()}
+
+@dataclass(frozen=True)
+class Plan:
+    """A rule with its parameters, and how rows for it are drawn."""
+
+    rule: str
+    """In the language of ``Program.parse``."""
+    columns: Mapping[str, Column]
+    truth: Truth
+    """Answers in steps of ``answer``, from columns in steps."""
+    answer: Scale = Scale()
+    rivals: tuple[Truth, ...] = ()
+    """The rule with a constant that is as round. The rows of a table contradict each."""
+    branch: Truth | None = None
+    """For numbers: which case of the rule a row is."""
+    least: float = 0.1
+    """The share of the rows that every class, or every branch, has at least."""
+    most: float = 0.9
 
 
 @dataclass(frozen=True)
 class Line:
-    """One kind of table: what it is called, its rule as ``str`` of the program, and how rows are made."""
+    """One kind of table."""
 
+    name: str
     title: str
-    rule: str | None
     kind: Kind
-    groups: tuple[Group, ...]
-    answer: Callable[[Columns], np.ndarray] | None
-    """The labels or numbers of rows; None for labels at random."""
+    plan: Callable[[np.random.Generator], Plan | None]
+    """Draws parameters; None if they do not go together."""
 
 
 @dataclass(frozen=True)
@@ -123,11 +143,15 @@ class Distractor:
                 return self.scale * rng.uniform(size=rows)
             case "lognormal":
                 return self.scale * rng.lognormal(size=rows)
-            case "whole":
+            case "integer":
                 return rng.integers(0, max(2, round(self.scale)), rows)
+            case "flag":
+                return rng.integers(0, 2, rows)
+            case "few":
+                return rng.integers(1, 6, rows)
         assert self.source is not None
-        own = before[self.source]
-        return np.asarray(own + 0.3 * own.std() * rng.normal(size=rows))
+        source = before[self.source]
+        return np.asarray(source + 0.3 * source.std() * rng.normal(size=rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,159 +159,167 @@ class RuleTable:
     """Rows of one line. ``columns`` are in the shuffled order of the table."""
 
     line: Line
+    plan: Plan
     columns: Columns
     y: np.ndarray
-    grids: tuple[Grid, ...]
-    distractors: tuple[Distractor, ...]
+    steps: Steps
+    """The columns that matter, as integers."""
+    distractors: tuple[Distractor, ...] = field(repr=False)
 
     @property
-    def rule(self) -> str | None:
-        """The true rule as the text of its program; None where there is none."""
-        return self.line.rule
+    def rule(self) -> str:
+        """The true rule, as text for ``Program.parse``."""
+        return self.plan.rule
+
+    @property
+    def kind(self) -> Kind:
+        """``binary``, ``classes`` or ``number``."""
+        return self.line.kind
 
     @property
     def classification(self) -> bool:
         """Whether y holds labels rather than numbers."""
-        return self.line.kind != "number"
+        return self.kind != "number"
+
+    @property
+    def integers(self) -> bool:
+        """Whether all columns that matter are integers."""
+        return all(column.scale.per == 1 for column in self.plan.columns.values())
+
+    def exact_row(self, row: int) -> dict[str, Fraction]:
+        """The decimals of one row that the floats stand for, of the columns that matter."""
+        return {name: column.scale.exact(self.steps[name][row]) for name, column in self.plan.columns.items()}
+
+    def exact_answer(self, row: int) -> Fraction:
+        """The exact answer for one row, if no label is flipped."""
+        return self.plan.answer.exact(self.plan.truth({name: steps[[row]] for name, steps in self.steps.items()})[0])
 
     def near(self, rng: np.random.Generator, rows: int = 2000) -> "RuleTable":
         """Fresh rows of the same ranges. No label is flipped."""
-        return self._fresh(rng, rows, 1)
+        return self._fresh(rng, _steps(self.plan, rng, rows, 1))
 
     def far(self, rng: np.random.Generator, magnitude: int = 1000, rows: int = 2000) -> "RuleTable":
-        """Fresh rows in which the ranges of the columns that matter are so many times as wide."""
-        return self._fresh(rng, rows, magnitude)
+        """Fresh rows in which the ranges of the columns that matter are so many times as wide.
 
-    def _fresh(self, rng: np.random.Generator, rows: int, stretch: int) -> "RuleTable":
-        drawn = _columns(self.line, self.grids, self.distractors, rng, rows, stretch)
-        return replace(self, columns={name: drawn[name] for name in self.columns}, y=_answers(self.line, drawn, rng))
+        In an eighth of the rows, columns of a unit are far from 0 but near each other; an eighth is drawn as before.
+        """
+        part = rows // TOGETHER
+        wide, together, as_before = (
+            _steps(self.plan, rng, count, stretch)
+            for count, stretch in ((rows - 2 * part, magnitude), (part, 1), (part, 1))
+        )
+        bases: dict[str, np.ndarray] = {}
+        for name, column in self.plan.columns.items():
+            if column.shape != "flag":
+                if column.group not in bases:
+                    bases[column.group] = column.draw(rng, part, magnitude)
+                together[name] = together[name] + bases[column.group]
+        steps = {name: np.concatenate([wide[name], together[name], as_before[name]]) for name in wide}
+        return self._fresh(rng, steps)
+
+    def _fresh(self, rng: np.random.Generator, steps: Steps) -> "RuleTable":
+        drawn = _columns(self.plan, steps, self.distractors, rng)
+        columns = {name: drawn[name] for name in self.columns}
+        return replace(self, columns=columns, y=_answers(self.line, self.plan, steps), steps=steps)
 
 
-def rule_table(line: str, rng: np.random.Generator, *, flipped: float = 0.0) -> RuleTable:
-    """A table of a line of ``LINES`` or ``RULELESS``.
+def rule_table(line: str, rng: np.random.Generator, *, flipped: float = 0.0) -> Any:
+    """A table of a line of ``LINES``, or of one of the first kinds of ``no_rule_tables.RULELESS``.
 
     Args:
         line: Its name.
         rng: Everything is drawn from it.
-        flipped: Share of the labels that are turned round, for lines with two of them.
+        flipped: Share of the labels that are changed to another class, for lines with classes.
     """
-    known = {**LINES, **RULELESS}
-    own = known[one_of("line", line, known)]
+    from no_rule_tables import RULELESS, no_rule_table
+    from rule_lines import LINES
+
+    one_of("line", line, {**LINES, **RULELESS})
     if not 0 <= flipped < 0.5:
         raise ValueError(f"flipped must be from 0 to less than 0.5, got {flipped}")
-    if flipped and own.kind != "binary":
-        raise ValueError(f"flipped must be 0 for {line!r}, whose labels are not two, got {flipped}")
-    rows = int(rng.integers(ROWS[0], ROWS[1] + 1))
-    grids = tuple(group.grid(rng) for group in own.groups)
-    distractors = _distractors(rng)
-    drawn = _columns(own, grids, distractors, rng, rows, 1)
-    y = _answers(own, drawn, rng)
-    turned = rng.permutation(rows)[: round(flipped * rows)]
-    y[turned] = 1 - y[turned]
+    if line in RULELESS:
+        return no_rule_table(line, rng)
+    if flipped and LINES[line].kind == "number":
+        raise ValueError(f"flipped must be 0 for {line!r}, whose answers are numbers, got {flipped}")
+    plan, steps = _natural_draw(LINES[line], rng)
+    distractors = draw_distractors(rng)
+    drawn = _columns(plan, steps, distractors, rng)
+    y = _answers(LINES[line], plan, steps)
+    if flipped:
+        _flip(y, round(flipped * len(y)), rng)
     order = rng.permutation(list(drawn))
-    return RuleTable(own, {str(name): drawn[name] for name in order}, y, grids, distractors)
+    return RuleTable(LINES[line], plan, {str(name): drawn[name] for name in order}, y, steps, distractors)
 
 
-def _distractors(rng: np.random.Generator) -> tuple[Distractor, ...]:
+def _natural_draw(line: Line, rng: np.random.Generator) -> tuple[Plan, dict[str, np.ndarray]]:
+    """Parameters and rows such that every class has its share and no rival explains the rows."""
+    for _ in range(ATTEMPTS):
+        plan = line.plan(rng)
+        if plan is None:
+            continue
+        rows = round(np.exp(rng.uniform(*np.log(ROWS))))
+        steps = _steps(plan, rng, rows, 1)
+        y = plan.truth(steps)
+        cases = plan.branch(steps) if plan.branch else y if line.kind != "number" else None
+        if cases is not None:
+            shares = np.unique(np.asarray(cases).astype(np.int64), return_counts=True)[1] / rows
+            expected = _cases(plan, rng)
+            if len(shares) < expected or shares.min() < plan.least or shares.max() > plan.most:
+                continue
+        if any((np.asarray(rival(steps)) == y).all() for rival in plan.rivals):
+            continue
+        return plan, steps
+    raise RuntimeError(f"no table of {line.name!r} in {ATTEMPTS} attempts")
+
+
+def _cases(plan: Plan, rng: np.random.Generator) -> int:
+    """How many classes or branches many rows show, two at least."""
+    steps = _steps(plan, rng, 5000, 1)
+    return max(2, len(np.unique(np.asarray((plan.branch or plan.truth)(steps)).astype(np.int64))))
+
+
+def _flip(y: np.ndarray, count: int, rng: np.random.Generator) -> None:
+    """Change so many labels to another class, drawn at random."""
+    labels = np.unique(y)
+    rows = rng.permutation(len(y))[:count]
+    shift = rng.integers(1, len(labels), count)
+    y[rows] = labels[(np.searchsorted(labels, y[rows]) + shift) % len(labels)]
+
+
+def draw_distractors(rng: np.random.Generator, count: tuple[int, int] = DISTRACTORS) -> tuple[Distractor, ...]:
     """The columns that do not matter, the first of which follows no other."""
+    kinds = ["normal", "uniform", "lognormal", "integer", "flag", "few", "copy"]
     found: list[Distractor] = []
-    for position in range(int(rng.integers(DISTRACTORS[0], DISTRACTORS[1] + 1))):
-        kind = str(rng.choice(["normal", "uniform", "lognormal", "whole", "copy"][: 5 if position else 4]))
+    for position in range(int(rng.integers(count[0], count[1] + 1))):
+        kind = str(rng.choice(kinds if position else kinds[:-1]))
         source = f"n{rng.integers(1, position + 1)}" if kind == "copy" else None
         found.append(Distractor(kind, float(10 ** rng.uniform(*SCALES)), source))
     return tuple(found)
 
 
-def _columns(
-    line: Line,
-    grids: tuple[Grid, ...],
-    distractors: tuple[Distractor, ...],
-    rng: np.random.Generator,
-    rows: int,
-    stretch: int,
+def add_distractors(
+    drawn: dict[str, np.ndarray], distractors: tuple[Distractor, ...], rng: np.random.Generator, rows: int
 ) -> dict[str, np.ndarray]:
-    drawn: dict[str, np.ndarray] = {}
-    for group, grid in zip(line.groups, grids, strict=True):
-        drawn |= group.draw(grid, rng, rows, stretch)
+    """The columns n1, n2 and so on after those that are there."""
     for position, distractor in enumerate(distractors, start=1):
         drawn[f"n{position}"] = distractor.draw(rng, rows, drawn)
     return drawn
 
 
-def _answers(line: Line, drawn: Columns, rng: np.random.Generator) -> np.ndarray:
+def _steps(plan: Plan, rng: np.random.Generator, rows: int, stretch: int) -> dict[str, np.ndarray]:
+    return {name: column.draw(rng, rows, stretch) for name, column in plan.columns.items()}
+
+
+def _columns(
+    plan: Plan, steps: Steps, distractors: tuple[Distractor, ...], rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    drawn = {name: column.scale.values(steps[name]) for name, column in plan.columns.items()}
+    return add_distractors(drawn, distractors, rng, len(next(iter(steps.values()))))
+
+
+def _answers(line: Line, plan: Plan, steps: Steps) -> np.ndarray:
     """Integers for labels, floats for numbers."""
-    if line.answer is None:
-        return rng.permutation(np.arange(len(drawn["n1"])) % 2)
-    return np.asarray(line.answer(drawn)).astype(np.float64 if line.kind == "number" else np.int64)
-
-
-def _above_median(values: np.ndarray) -> np.ndarray:
-    return np.asarray(values > np.median(values))
-
-
-_AB = (Group("ab"),)
-_ANGLE = (Group("a", ties=0.0, width=20.0, per=(1000,)),)
-_SIDES = (Group("ab", ties=0.0, width=20.0, per=(1000,)),)
-
-LINES: Mapping[str, Line] = MappingProxyType(
-    {
-        "greater": Line("a > b", "a > b", "binary", _AB, lambda t: t["a"] > t["b"]),
-        "equal": Line("a = b", "a == b", "binary", (Group("ab", ties=0.02),), lambda t: t["a"] == t["b"]),
-        "threshold": Line(
-            "x >= 37.5",
-            "x >= 37.5",
-            "binary",
-            (Group("x", offset=37.5, width=100.0, per=(2, 10, 100)),),
-            lambda t: t["x"] >= 37.5,
-        ),
-        "both": Line(
-            "a > b and c <= d",
-            "a > b and c <= d",
-            "binary",
-            (Group("ab"), Group("cd")),
-            lambda t: (t["a"] > t["b"]) & (t["c"] <= t["d"]),
-        ),
-        "either": Line(
-            "a = b or c = 1",
-            "a == b or c == 1",
-            "binary",
-            (Group("ab", ties=0.3), Group("c", ties=0.2, offset=1.0, width=8.0)),
-            lambda t: (t["a"] == t["b"]) | (t["c"] == 1),
-        ),
-        "three": Line(
-            "sign of a - b",
-            "where(a >= b, where(a == b, 0, 1), -1)",
-            "classes",
-            (Group("ab", ties=0.25),),
-            lambda t: np.sign(t["a"] - t["b"]),
-        ),
-        "distance": Line("|a - b|", "where(a > b, a - b, b - a)", "number", _AB, lambda t: np.abs(t["a"] - t["b"])),
-        "choice": Line(
-            "where(a > b, e + 4, d - c)",
-            "where(a > b, e + 4, d - c)",
-            "number",
-            (Group("ab"), Group("cde", ties=0.0, width=40.0, per=(1, 2, 4))),
-            lambda t: np.where(t["a"] > t["b"], t["e"] + 4, t["d"] - t["c"]),
-        ),
-        "maximum": Line("max(a, b)", "where(a > b, a, b)", "number", _AB, lambda t: np.maximum(t["a"], t["b"])),
-        "gap": Line(
-            "a > b + 12",
-            "a > b + 12",
-            "binary",
-            (Group("ab", offset=12.0, width=100.0, per=(1, 2, 4)),),
-            lambda t: t["a"] > t["b"] + 12,
-        ),
-    }
-)
-"""The kinds of tables that have a rule."""
-
-RULELESS: Mapping[str, Line] = MappingProxyType(
-    {
-        "random": Line("labels at random", None, "binary", _AB, None),
-        "sine": Line("sin(a)", None, "number", _ANGLE, lambda t: np.sin(t["a"])),
-        "product": Line("a * b", None, "number", _SIDES, lambda t: t["a"] * t["b"]),
-        "sine-class": Line("sin(a) > median", None, "binary", _ANGLE, lambda t: _above_median(np.sin(t["a"]))),
-        "product-class": Line("a * b > median", None, "binary", _SIDES, lambda t: _above_median(t["a"] * t["b"])),
-    }
-)
-"""The kinds of tables that have none, or none that comparisons and sums could say. The median is that of the rows."""
+    answers = np.asarray(plan.truth(steps))
+    if line.kind != "number":
+        return answers.astype(np.int64)
+    return plan.answer.values(answers).astype(np.float64)

@@ -1,114 +1,170 @@
+import re
+import zlib
+from fractions import Fraction
+
 import numpy as np
 import pytest
-from rule_tables import DISTRACTORS, LINES, ROWS, RULELESS, RuleTable, rule_table
+from rule_lines import LINES
+from rule_tables import DISTRACTORS, ROWS, RuleTable, number, rule_table
 
 from nsr.errors import InputError
-from nsr.program import And, Compare, Constant, Expression, Or, Program, Variable, Where
+from nsr.program import Program
 
-A, B, C, D, E, X = (Variable(name) for name in "abcdex")
-GREATER, EQUAL = Compare(">", A, B), Compare("=", A, B)
-TRUTHS: dict[str, Expression] = {
-    "greater": GREATER,
-    "equal": EQUAL,
-    "threshold": Compare(">=", X, Constant(37.5)),
-    "both": And(GREATER, Compare("<=", C, D)),
-    "either": Or(EQUAL, Compare("=", C, Constant(1))),
-    "three": Where(Compare("<", A, B), Constant(-1), Where(EQUAL, Constant(0), Constant(1))),
-    "distance": Where(GREATER, A - B, B - A),
-    "choice": Where(GREATER, E + 4, D - C),
-    "maximum": Where(GREATER, A, B),
-    "gap": Compare(">", A, B + 12),
-}
-BINARY = [name for name, line in LINES.items() if line.kind == "binary"]
-SEEDS = range(8)
+LABELLED = [name for name, line in LINES.items() if line.kind != "number"]
+SEEDS = range(4)
 
 
 def table_of(line: str, seed: int = 0, **options) -> RuleTable:
-    return rule_table(line, np.random.default_rng(seed), **options)
+    return rule_table(line, np.random.default_rng([seed, zlib.crc32(line.encode())]), **options)
 
 
 def fresh(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 1])
 
 
-def test_there_is_a_truth_for_every_line():
-    assert list(TRUTHS) == list(LINES)
+def python_rule(text: str):
+    """The text of a rule as Python, to be independent of the parser."""
+    code = re.sub(r"(?<![<>=!])=(?!=)", "==", text)
+    code = re.sub(r"at least (\d+) of ", r"\1 <= count", code)
+    code = re.sub(r"exactly (\d+) of ", r"\1 == count", code)
+    code = re.sub(r"(?<![\w.])(\d+\.\d+)", r"Fraction('\1')", code)
+    functions = {
+        "Fraction": Fraction,
+        "count": lambda *cases: sum(cases),
+        "median": lambda *numbers: sorted(numbers)[len(numbers) // 2],
+        "where": lambda condition, then, otherwise: then if condition else otherwise,
+    }
+    compiled = compile(code, "rule", "eval")
+    return lambda row: eval(compiled, functions, row)
 
 
-@pytest.mark.parametrize("line", TRUTHS)
-def test_the_rule_is_the_text_of_the_true_program(line):
-    assert LINES[line].rule == str(Program(TRUTHS[line]))
+def parsed(text: str) -> Program:
+    try:
+        return Program.parse(text)
+    except InputError as error:
+        return pytest.skip(f"the language of programs is not there yet: {error}")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("line", TRUTHS)
-def test_the_true_program_says_what_the_rows_say_near_and_far(line, seed):
-    table = table_of(line, seed)
-    for rows in (table, table.near(fresh(seed)), table.far(fresh(seed)), table.far(fresh(seed), 10**6)):
-        np.testing.assert_array_equal(Program(TRUTHS[line])(rows.columns), rows.y)
+def some_rows(table: RuleTable, count: int = 50) -> list[int]:
+    return list(range(0, len(table.y), max(1, len(table.y) // count)))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("line", [name for name, line in LINES.items() if line.kind != "number"])
-def test_every_class_has_its_share(line, seed):
-    table = table_of(line, seed)
-    for rows in (table, table.near(fresh(seed)), table.far(fresh(seed))):
-        assert rows.classification
-        assert rows.y.dtype == np.int64
-        labels, counts = np.unique(rows.y, return_counts=True)
-        assert labels.tolist() == ([-1, 0, 1] if line == "three" else [0, 1])
-        if line == "equal":
-            assert counts[1] == round(0.02 * len(rows.y))
-        else:
-            assert counts.min() >= 0.15 * len(rows.y)
+def fresh_tables(table: RuleTable) -> list[RuleTable]:
+    return [table, table.near(fresh(0), 100), table.far(fresh(0), rows=200), table.far(fresh(0), 10**6, 80)]
 
 
-@pytest.mark.parametrize("line", [*LINES, *RULELESS])
+@pytest.mark.parametrize("line", LINES)
+def test_the_text_of_the_rule_gives_the_answers_near_and_far(line):
+    for table in (table_of(line, seed) for seed in SEEDS):
+        rule = python_rule(table.rule)
+        for rows in fresh_tables(table):
+            for row in some_rows(rows):
+                answer = rule(rows.exact_row(row))
+                assert answer == rows.exact_answer(row)
+                assert float(answer) == rows.y[row]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_program_of_the_rule_gives_the_answers(line):
+    table = table_of(line, 1)
+    program = parsed(table.rule)
+    for rows in fresh_tables(table):
+        assert [program(rows.exact_row(row)) for row in some_rows(rows, 20)] == [
+            rows.exact_answer(row) for row in some_rows(rows, 20)
+        ]
+
+
+@pytest.mark.parametrize("line", [name for name in LINES if name != "bmi"])
+def test_programs_on_integers_give_the_answers_of_all_rows(line):
+    table = next(table for table in (table_of(line, seed) for seed in range(10)) if table.integers)
+    answers = parsed(table.rule)(table.columns)
+    np.testing.assert_allclose(np.asarray(answers, dtype=float), table.y, rtol=1e-12)
+
+
+@pytest.mark.parametrize("line", LABELLED)
+def test_every_class_has_its_share(line):
+    least = {"equal": 0.03, "three": 0.03, "grades": 0.015, "triangle": 0.09}.get(line, 0.1)
+    for seed in SEEDS:
+        table = table_of(line, seed)
+        assert table.y.dtype == np.int64
+        labels, counts = np.unique(table.y, return_counts=True)
+        assert labels.tolist() == {"three": [-1, 0, 1], "grades": list(range(1, 14))}.get(line, [0, 1])
+        assert counts.min() >= least * len(table.y)
+
+
+@pytest.mark.parametrize("line", ["equal", "three"])
+def test_equal_columns_are_frequent_by_themselves(line):
+    for seed in range(20):
+        columns = table_of(line, seed).columns
+        assert 0.02 < (columns["a"] == columns["b"]).mean() < 0.35
+
+
+def test_no_rows_are_planted_on_the_border():
+    """In wide ranges, ties are as rare as independent columns make them."""
+    ties = rows = expected = 0
+    for seed in range(60):
+        table = table_of("greater", seed)
+        a, b = (table.steps[name] for name in "ab")
+        ties, rows = ties + (a == b).sum(), rows + len(a)
+        shuffled = fresh(seed).permutation(b)
+        expected += (a == shuffled).sum()
+    assert rows > 30_000
+    assert ties == pytest.approx(expected, rel=0.3)
+
+
+@pytest.mark.parametrize("line", [name for name in LINES if table_of(name).plan.rivals])
+def test_the_rows_rule_out_constants_that_are_as_round(line):
+    table = table_of(line, 1)
+    assert table.plan.rivals
+    for rival in table.plan.rivals:
+        assert (np.asarray(rival(table.steps)) != table.plan.truth(table.steps)).any()
+
+
+def test_constants_differ_between_tables():
+    for line in ("threshold", "gap", "multiple", "tolerance", "tax", "overtime", "shipping", "grades"):
+        assert len({table_of(line, seed).rule for seed in range(12)}) > 4
+
+
+@pytest.mark.parametrize("line", ["greater", "tax", "grades", "cost"])
 def test_columns_of_many_scales_in_a_shuffled_order(line):
-    tables = [table_of(line, seed) for seed in SEEDS]
+    tables = [table_of(line, seed) for seed in range(8)]
     for table in tables:
-        others = [name for name in table.columns if name.startswith("n")]
+        others = [name for name in table.columns if name not in table.plan.columns]
         assert DISTRACTORS[0] <= len(others) <= DISTRACTORS[1]
         assert ROWS[0] <= len(table.y) <= ROWS[1]
         assert all(column.shape == table.y.shape and np.isfinite(column).all() for column in table.columns.values())
         assert list(table.far(fresh(0)).columns) == list(table.columns)
     assert any(list(table.columns) != sorted(table.columns) for table in tables)
-    sizes = [np.abs(own).max() for table in tables for name, own in table.columns.items() if name.startswith("n")]
+    sizes = [np.abs(own).max() for table in tables for name, own in table.columns.items() if name not in table.steps]
     assert min(sizes) < 0.1
     assert max(sizes) > 10**4
 
 
-def test_units_differ_between_tables_and_whole_numbers_are_integers():
-    tables = [table_of("greater", seed) for seed in range(30)]
-    units = {(table.grids[0].unit, table.grids[0].per) for table in tables}
-    assert units == {(1, 1000), (1, 100), (1, 10), (1, 1), (10, 1), (100, 1), (1000, 1)}
-    for table in tables:
-        assert table.columns["a"].dtype == (np.int64 if table.grids[0].per == 1 else np.float64)
+def test_units_differ_between_tables_and_integers_are_integers():
+    tables = [table_of("greater", seed) for seed in range(60)]
+    scales = [table.plan.columns["a"].scale for table in tables]
+    assert {scale.unit for scale in scales} == {1, 10, 100, 1000}
+    assert {scale.per for scale in scales} == {1, 10, 100, 1000, 2**20}
+    for table, scale in zip(tables, scales, strict=True):
+        assert table.integers == (scale.per == 1)
+        assert table.columns["a"].dtype == (np.int64 if scale.per == 1 else np.float64)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_far_ranges_are_a_thousand_times_as_wide(line):
     table = table_of(line)
     near, far = table.near(fresh(0)), table.far(fresh(0))
-    for name in TRUTHS[line].variables:
-        assert 300 < np.ptp(far.columns[name]) / np.ptp(near.columns[name]) < 3000
-    for name in set(table.columns) - set(TRUTHS[line].variables):
-        assert np.ptp(far.columns[name]) < 10 * np.ptp(near.columns[name])
+    for name, column in near.columns.items():
+        ratio = np.ptp(far.columns[name]) / np.ptp(column)
+        drawn = table.plan.columns.get(name)
+        assert ratio > 200 if drawn and drawn.shape != "flag" else ratio < 10
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("line", "strict", "loose"), [("greater", ">", ">="), ("threshold", ">=", ">")])
-def test_rows_lie_on_the_boundary(line, strict, loose, seed):
-    columns = table_of(line, seed).columns
-    left, right = (X, Constant(37.5)) if line == "threshold" else (A, B)
-    one, other = (Program(Compare(symbol, left, right))(columns) for symbol in (strict, loose))
-    assert (one != other).mean() == pytest.approx(0.05, abs=0.01)
-
-
-@pytest.mark.parametrize("line", [*LINES, *RULELESS])
+@pytest.mark.parametrize("line", LINES)
 def test_a_seed_is_a_table(line):
     one, again, other = table_of(line, 3), table_of(line, 3), table_of(line, 4)
     assert list(one.columns) == list(again.columns)
+    assert one.rule == again.rule
     for first, second in ((one, again), (one.far(fresh(0)), again.far(fresh(0)))):
         np.testing.assert_array_equal(first.y, second.y)
         for name in first.columns:
@@ -116,38 +172,36 @@ def test_a_seed_is_a_table(line):
     assert not np.array_equal(one.y, other.y)
 
 
-@pytest.mark.parametrize("line", BINARY)
-def test_a_share_of_the_labels_is_flipped_and_fresh_rows_are_clean(line):
+@pytest.mark.parametrize("line", LABELLED)
+def test_a_share_of_the_labels_is_another_class_and_fresh_rows_are_clean(line):
     table = table_of(line, 5, flipped=0.05)
-    program = Program(TRUTHS[line])
-    assert (program(table.columns) != table.y).sum() == round(0.05 * len(table.y))
-    np.testing.assert_array_equal(program(table.near(fresh(0)).columns), table.near(fresh(0)).y)
+    clean = np.asarray(table.plan.truth(table.steps)).astype(int)
+    assert (clean != table.y).sum() == round(0.05 * len(table.y))
+    assert set(table.y) == set(clean)
+    near = table.near(fresh(0))
+    np.testing.assert_array_equal(near.y, near.plan.truth(near.steps))
 
 
-@pytest.mark.parametrize("line", RULELESS)
-def test_tables_without_a_rule(line):
-    table = table_of(line)
-    assert table.rule is None
-    if table.classification:
-        assert table.y.mean() == pytest.approx(0.5, abs=0.01)
-    else:
-        assert np.unique(table.y).size > 200
+@pytest.mark.parametrize(
+    ("value", "text"), [("75/2", "37.5"), ("-3", "-3"), ("-1/100", "-0.01"), ("0", "0"), ("120", "120")]
+)
+def test_constants_are_written_as_decimals(value, text):
+    assert number(Fraction(value)) == text
 
 
-def test_an_unknown_line_is_refused():
+def test_an_unknown_line_is_an_error():
     with pytest.raises(InputError, match=r"^unknown line 'greatr': choose from greater, .*; did you mean 'greater'\?$"):
-        table_of("greatr")
+        rule_table("greatr", fresh(0))
 
 
 @pytest.mark.parametrize(
     ("line", "share", "text"),
     [
         ("greater", 0.5, "flipped must be from 0 to less than 0.5, got 0.5"),
-        ("three", 0.05, "flipped must be 0 for 'three', whose labels are not two, got 0.05"),
-        ("maximum", 0.05, "flipped must be 0 for 'maximum', whose labels are not two, got 0.05"),
+        ("maximum", 0.05, "flipped must be 0 for 'maximum', whose answers are numbers, got 0.05"),
     ],
 )
-def test_labels_that_cannot_be_flipped_are_refused(line, share, text):
-    with pytest.raises(ValueError) as refusal:
+def test_labels_that_cannot_be_flipped_are_an_error(line, share, text):
+    with pytest.raises(ValueError) as error:
         table_of(line, flipped=share)
-    assert str(refusal.value) == text
+    assert str(error.value) == text
