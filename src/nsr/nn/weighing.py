@@ -7,10 +7,8 @@ from nsr.nn.bits import status_bits
 from nsr.nn.checks import floating_dtype, numbers_in, positive_integer, positive_number
 from nsr.nn.shapes import ArrayLike, Float, Int, Real
 
-EXACT_SUMS = 2.0**62
-"""Integers are weighed as int64 where the absolute values of all terms sum to less than this."""
-INTEGER_WEIGHTS = 2.0**53
-"""Parameters of this size and larger are weighed in float64."""
+INTEGER_WEIGHTS, INTEGER_SUMS = 2.0**32, 2.0**62
+"""Weights, and offsets and differences, that are computed as int64 are smaller than this."""
 
 
 class WeighingNSR(nn.Module):
@@ -20,10 +18,10 @@ class WeighingNSR(nn.Module):
     ``tanh(scale d)`` and, if asked for, the zero bit ``1 - 2 tanh(scale d)^2``. The bits are the output; ``Logic``
     combines them.
 
-    Integers with integer weights give an exact ``d``: it is summed as int64 before anything is rounded, as long as
-    the sum of all ``|w_i x_i|`` and ``|c|`` is below 2^62, and in float64 beyond that. Offsets between integers leave
-    its sign exact. Floats are weighed in their own dtype or that of the weights, whichever is wider. A row with NaN
-    gives NaN.
+    Integers with integer weights give an exact ``d``: it is summed as int64 before anything is rounded. The weights
+    must be below 2^32, the offset and ``d`` itself below 2^62; the inputs and sums on the way to it may be any int64.
+    Beyond that, integers are weighed in float64. Offsets between integers leave the sign exact. Floats are weighed in
+    their own dtype or that of the weights, whichever is wider. A row with NaN gives NaN.
 
     ``scale`` is a buffer, so that it is saved, stacked in an ensemble, and may change during training without
     compiling again: ``register.scale.fill_(10.0)``, or ``ensemble.buffers["scale"].fill_(10.0)`` for all members.
@@ -81,7 +79,7 @@ class WeighingNSR(nn.Module):
             return weighted_sums(self.weight.to(dtype), columns.to(dtype)) - self.offset.to(dtype).unsqueeze(-1)
         # The integer parts of the parameters are summed exactly; the rest, which has the gradient, is added to it.
         weight, offset = self.weight.double(), self.offset.double().unsqueeze(-1)
-        nearest, nearest_offset = _integers_near(weight), _integers_near(offset)
+        nearest, nearest_offset = _integers_near(weight, INTEGER_WEIGHTS), _integers_near(offset, INTEGER_SUMS)
         rest = weighted_sums(weight - nearest, columns.double()) - (offset - nearest_offset)
         return (_integer_differences(nearest, columns, nearest_offset) + rest).to(self.weight.dtype)
 
@@ -115,17 +113,20 @@ def weighted_sums(
     return (weight.T.unsqueeze(-1) * columns.unsqueeze(1)).sum(0)
 
 
-def _integers_near(parameter: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """The nearest integers, without a gradient; 0 for parameters that are too large for int64 sums, and for NaN."""
+def _integers_near(parameter: Float[Tensor, "*shape"], limit: float) -> Float[Tensor, "*shape"]:
+    """The nearest integers, without a gradient; 0 for NaN and for parameters from the limit on."""
     parameter = parameter.detach()
-    return torch.where(parameter.abs() < INTEGER_WEIGHTS, parameter.round(), 0)
+    return torch.where(parameter.abs() < limit, parameter.round(), 0)
 
 
 def _integer_differences(
     weight: Float[Tensor, "units inputs"], columns: Int[Tensor, "inputs rows"], offset: Float[Tensor, "units 1"]
 ) -> Float[Tensor, "units rows"]:
-    """Weighted sums minus offsets, all of them integers: exact if they cannot overflow."""
+    """Weighted sums minus offsets, all of them integers: exact if the results fit int64.
+
+    int64 is arithmetic modulo 2^64, so sums may overflow on the way to a result that fits. A sum in float64 tells
+    whether it does: with weights below 2^32 and up to 1,000 inputs it is off by less than 2^62.
+    """
     exact = weighted_sums(weight.long(), columns) - offset.long()
-    numbers = columns.double()
-    reach = weighted_sums(weight.abs(), numbers.abs()) + offset.abs()
-    return torch.where(reach < EXACT_SUMS, exact.double(), weighted_sums(weight, numbers) - offset)
+    rounded = weighted_sums(weight, columns.double()) - offset
+    return torch.where(rounded.abs() < INTEGER_SUMS, exact.double(), rounded)
