@@ -1,16 +1,22 @@
-"""Who learns the tables of ``learn.py``: this library's estimators and what else a person would reach for.
+"""Who learns the tables of ``learn.py``: this library's estimators, parts of them, and what else a person would try.
 
-Each contender is a pair of functions: an estimator for a table, and the size of it once it is fitted. Rivals have the
-settings of their libraries, but for what is said here.
+Each contender is a pair of functions: an estimator for a table, and the size of it once it is fitted. Other learners
+have the settings of their libraries, except where it is said here.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
+import numpy as np
+
 GENES = ("add", "sub", "mul", "div", "abs", "max", "min")
-"""What gplearn may write with: its own four, and three that say some of the rules in one node."""
+"""The functions of gplearn's formulas: its default four, and three with which some of the rules are one node."""
+PROPOSALS = ("screen", "training", "products")
+"""What may propose comparisons to this library's search."""
 
 
 class LeftOutError(Exception):
@@ -26,11 +32,23 @@ class Contender:
     make: Callable[[str], Any]
     """From the kind of a line: binary, classes or number."""
     size: Callable[[Any], int | None]
+    optional: bool = False
+    """Whether it takes part only if it is named."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether it is this library's, or a part of it: it may give a program."""
+        return self.make is _nsr or getattr(self.make, "func", None) is _nsr
 
 
-def _nsr(kind: str) -> Any:
+def _nsr(kind: str, without: str | None = None) -> Any:
     estimators = import_module("nsr.learn")
-    return (estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier)(random_state=0)
+    make = estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier
+    if without is None:
+        return make(random_state=0)
+    if "proposals" not in signature(make).parameters:
+        raise LeftOutError(f"{make.__name__} cannot be told what may propose comparisons")
+    return make(random_state=0, proposals=tuple(source for source in PROPOSALS if source != without))
 
 
 def _nsr_size(model: Any) -> int | None:
@@ -41,6 +59,29 @@ def _tree(kind: str) -> Any:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     return (DecisionTreeRegressor if kind == "number" else DecisionTreeClassifier)(random_state=0)
+
+
+def differences(X: Any) -> np.ndarray:
+    """The columns, and for every two of them the difference and its absolute value."""
+    X = np.asarray(X, dtype=np.float64)
+    left, right = np.triu_indices(X.shape[1], 1)
+    pairs = X[:, left] - X[:, right]
+    return np.hstack([X, pairs, np.abs(pairs)])
+
+
+def _difference_tree(kind: str) -> Any:
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    return make_pipeline(FunctionTransformer(differences), _tree(kind))
+
+
+def _oblique(kind: str) -> Any:
+    from oblique import ObliqueTree
+
+    if kind == "number":
+        raise LeftOutError("the oblique tree has classes only")
+    return ObliqueTree()
 
 
 def _boosting(kind: str) -> Any:
@@ -71,21 +112,43 @@ def _mlp_size(model: Any) -> int:
     return sum(weights.size for weights in (*network.coefs_, *network.intercepts_))
 
 
-def _gplearn(kind: str) -> Any:
+def _from_extra(module: str) -> Any:
     try:
-        from gplearn.genetic import SymbolicClassifier, SymbolicRegressor
+        return import_module(module)
     except ModuleNotFoundError as missing:
-        raise LeftOutError("gplearn is not installed: pip install 'neural-status-registers[bench]'") from missing
+        raise LeftOutError(
+            f"{missing.name} is not installed: pip install 'neural-status-registers[bench]'"
+        ) from missing
+
+
+def _rulefit(kind: str) -> Any:
+    imodels = _from_extra("imodels")
+    if kind == "classes":
+        raise LeftOutError("RuleFit has two classes only")
+    return (imodels.RuleFitRegressor if kind == "number" else imodels.RuleFitClassifier)(random_state=0)
+
+
+def _gplearn(kind: str) -> Any:
+    genetic = _from_extra("gplearn.genetic")
     if kind == "classes":
         raise LeftOutError("gplearn has two classes only")
-    return (SymbolicRegressor if kind == "number" else SymbolicClassifier)(function_set=GENES, random_state=0)
+    return (genetic.SymbolicRegressor if kind == "number" else genetic.SymbolicClassifier)(
+        function_set=GENES, random_state=0
+    )
 
 
 CONTENDERS: Mapping[str, Contender] = {
-    "nsr": Contender("NSR", "nodes", _nsr, _nsr_size),
+    "nsr": Contender("NSR", "nodes", partial(_nsr), _nsr_size),
+    "nsr-no-training": Contender("NSR, no training", "nodes", partial(_nsr, without="training"), _nsr_size),
+    "nsr-no-screen": Contender("NSR, no screen", "nodes", partial(_nsr, without="screen"), _nsr_size),
     "tree": Contender("decision tree", "nodes", _tree, lambda model: model.tree_.node_count),
+    "difference-tree": Contender(
+        "tree on differences", "nodes", _difference_tree, lambda model: model[-1].tree_.node_count
+    ),
+    "oblique": Contender("oblique tree", "nodes", _oblique, lambda model: model.node_count),
+    "rulefit": Contender("RuleFit", "rules", _rulefit, lambda model: len(model.rules_)),
     "boosting": Contender("gradient boosting", "nodes", _boosting, _boosting_size),
     "mlp": Contender("MLP", "weights", _mlp, _mlp_size),
-    "gplearn": Contender("gplearn", "nodes", _gplearn, lambda model: model._program.length_),
+    "gplearn": Contender("gplearn", "nodes", _gplearn, lambda model: model._program.length_, optional=True),
 }
 """In the order of the tables that are printed."""

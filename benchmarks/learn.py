@@ -1,17 +1,23 @@
-"""Rules in tables, side by side: this library's estimators, a tree, boosting, an MLP and symbolic regression.
+"""The battery: rules in tables, with labels flipped, and tables without a rule, for this library and others.
 
-Every contender fits the same random tables (``nsr.data.rule_table``) and answers fresh rows, in the same ranges and
-in ranges 1,000 times as wide. A row is right where the label is, or where a number is within 1e-6 of its size. For
-this library it is counted how often the rule was read back exactly: with the canonical form of the true one, or with
-another that says the same on all rows. Labels are also flipped, and tables without a rule ask who claims one.
+Every contender fits the same random tables and answers 4,000 fresh rows, half in the same ranges and half in ranges
+1,000 times as wide. A rule is read back if it gives the true answers on all of them and z3 does not disprove it
+(``read_back.py``). For tables without a rule, it is counted how many rules are claimed and how many of them are false.
+
+Records are appended to the file of ``--json`` as they arrive, one JSON object a line; a rerun does what is missing.
+While developing: python benchmarks/learn.py --lines sum --tables 2 --contenders nsr
 """
 
 import argparse
 import json
 import multiprocessing
+import os
+import signal
+import sys
 import time
 import warnings
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,15 +25,23 @@ from typing import Any
 
 import numpy as np
 from contenders import CONTENDERS, LeftOutError
-from learn_tables import markdown, print_tables
+from learn_report import markdown, print_tables
+from no_rule_tables import RULELESS, no_rule_table
+from read_back import FALSE_CLAIM, read_back, right
 from rich.console import Console
-from rich.progress import track
-from rule_tables import LINES, RULELESS, RuleTable, rule_table
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rule_lines import LINES
+from rule_tables import rule_table
 
 from nsr.errors import InputError, one_of
 
+BATTERY_SEED, DEVELOPMENT_SEED = 2611, 1
+"""The tables of the battery come from the first, and are for reporting only; rules are tried out on others."""
+TABLES = 10
 FLIPPED = 0.05
-FLIPPED_LINES = tuple(LINES)[:4]
+PARTS = ("rule", "flipped", "no-rule")
+REPORT_EVERY = 60.0
+"""Seconds between lines about the progress if there is no terminal."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +51,12 @@ class Case:
     part: str
     line: str
     table: int
-    flipped: float
-    contenders: tuple[str, ...]
+    contender: str
+    seed: int
 
     def rng(self, use: int) -> np.random.Generator:
-        """A generator of its own for the table (0), the rows near (1) and far (2), whichever lines are chosen."""
-        return np.random.default_rng([[*LINES, *RULELESS].index(self.line), self.table, use])
+        """A generator for the table (0), the rows near (1) and far (2), whichever lines are chosen."""
+        return np.random.default_rng([self.seed, zlib.crc32(self.line.encode()), self.table, use])
 
 
 @dataclass(frozen=True)
@@ -52,9 +66,13 @@ class Record:
     part: str
     line: str
     table: int
+    contender: str
+    seed: int
     rows: int
     columns: int
-    contender: str
+    kind: str
+    truth: str | None = None
+    """The true rule."""
     near: float | None = None
     far: float | None = None
     near_balanced: float | None = None
@@ -63,142 +81,253 @@ class Record:
     size: int | None = None
     seconds: float | None = None
     cpu_seconds: float | None = None
-    """The same on a machine that does nothing else."""
-    claims: bool | None = None
-    """Whether a program was given."""
-    canonical: bool | None = None
-    """Whether its canonical form is that of the true rule."""
-    same: bool | None = None
-    """Whether it says what the true rule says on all fresh rows, near and far."""
+    """Of all threads of the process."""
     rule: str | None = None
+    """What was claimed, if anything."""
+    reason: str | None = None
+    """Why nothing was."""
+    read_back: bool | None = None
+    proof: str | None = None
+    exempt: tuple[str, ...] = ()
+    """Border cases named by the evidence that no row of the table shows."""
+    counterexample: str | None = None
+    wrong: float | None = None
+    """Share of fresh rows on which a claimed rule is wrong."""
+    false_claim: bool | None = None
     left_out: str | None = None
     error: str | None = None
 
 
-def cases(lines: list[str], tables: int, contenders: list[str]) -> list[Case]:
-    """All tables of the chosen lines; those without a rule are for this library alone, twice as many at random."""
-    chosen, ruled = tuple(contenders), [line for line in lines if line in LINES]
-    noisy = [line for line in ruled if line in FLIPPED_LINES]
-    found = [Case("rule", line, table, 0.0, chosen) for line in ruled for table in range(tables)]
-    found += [Case("flipped", line, table, FLIPPED, chosen) for line in noisy for table in range(tables)]
-    if "nsr" in contenders:
-        for line in (line for line in lines if line in RULELESS):
-            count = 2 * tables if line == "random" else tables
-            found += [Case("no rule", line, table, 0.0, ("nsr",)) for table in range(count)]
-    return found
+def cases(
+    lines: Sequence[str], tables: int | None, parts: Sequence[str], contenders: Sequence[str], seed: int
+) -> list[Case]:
+    """All tables of the chosen lines, by table first, so that a run that is stopped has some of every line.
+
+    Tables without a rule are for contenders that can claim one.
+    """
+    todo = []
+    for part in parts:
+        if part == "no-rule":
+            counts = {name: kind.tables for name, kind in RULELESS.items() if name in lines}
+            chosen = [name for name in contenders if name == "nsr"]
+        else:
+            ruled = [name for name in lines if name in LINES and (part == "rule" or LINES[name].kind != "number")]
+            counts, chosen = dict.fromkeys(ruled, TABLES), list(contenders)
+        found = [
+            Case(part, line, table, name, seed)
+            for line, count in counts.items()
+            for table in range(count if tables is None else tables)
+            for name in chosen
+        ]
+        todo += sorted(found, key=lambda case: case.table)
+    return todo
 
 
-def run(case: Case) -> list[dict[str, Any]]:
-    """All contenders on one table, each on one thread. A failure is a record."""
-    import pandas as pd
+def start_process() -> None:
+    """One thread each."""
     import torch
-    from threadpoolctl import threadpool_limits
 
     torch.set_num_threads(1)
-    table = rule_table(case.line, case.rng(0), flipped=case.flipped)
-    tests = {"near": table.near(case.rng(1)), "far": table.far(case.rng(2))}
-    frames = {name: pd.DataFrame(dict(own.columns)) for name, own in {"train": table, **tests}.items()}
-    records = []
-    for name in case.contenders:
-        about = (case.part, case.line, case.table, len(table.y), len(table.columns), name)
-        with warnings.catch_warnings(), np.errstate(all="ignore"), threadpool_limits(1):
-            warnings.simplefilter("ignore")
-            try:
-                record = Record(*about, **measure(name, table, tests, frames))
-            except LeftOutError as why:
-                record = Record(*about, left_out=str(why))
-            except Exception as error:
-                record = Record(*about, error=f"{type(error).__name__}: {error}")
-        records.append(asdict(record))
-    return records
 
 
-def measure(name: str, table: RuleTable, tests: dict[str, RuleTable], frames: dict[str, Any]) -> dict[str, Any]:
+def run(case: Case, time_limit: int) -> dict[str, Any]:
+    """One contender on one table. A failure is a record."""
+    import pandas as pd
+    from threadpoolctl import threadpool_limits
+
+    if case.part == "no-rule":
+        table = no_rule_table(case.line, case.rng(0), table=case.table)
+        fresh = {"near": table.near(case.rng(1))}
+    else:
+        table = rule_table(case.line, case.rng(0), flipped=FLIPPED if case.part == "flipped" else 0.0)
+        fresh = {"near": table.near(case.rng(1)), "far": table.far(case.rng(2))}
+    frames = {name: pd.DataFrame(dict(rows.columns)) for name, rows in {"train": table, **fresh}.items()}
+    about = {
+        **asdict(case),
+        "rows": len(table.y),
+        "columns": len(table.columns),
+        "kind": table.kind,
+        "truth": table.rule,
+    }
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.alarm(time_limit)
+    with warnings.catch_warnings(), np.errstate(all="ignore"), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        try:
+            record = Record(**about, **measure(case.contender, table, fresh, frames))
+        except LeftOutError as why:
+            record = Record(**about, left_out=str(why))
+        except Exception as error:
+            record = Record(**about, error=f"{type(error).__name__}: {error}"[:500])
+        finally:
+            signal.alarm(0)
+    return asdict(record)
+
+
+def _too_long(*_: Any) -> None:
+    raise TimeoutError("the time limit of a table")
+
+
+def measure(name: str, table: Any, fresh: dict[str, Any], frames: dict[str, Any]) -> dict[str, Any]:
     """Fit one contender and ask it about fresh rows."""
     contender = CONTENDERS[name]
-    model = contender.make(table.line.kind)
+    model = contender.make(table.kind)
     began, cpu_began = time.perf_counter(), time.process_time()
     model.fit(frames["train"], table.y)
     found: dict[str, Any] = {
-        "seconds": time.perf_counter() - began,
-        "cpu_seconds": time.process_time() - cpu_began,
+        "seconds": round(time.perf_counter() - began, 3),
+        "cpu_seconds": round(time.process_time() - cpu_began, 3),
         "size": contender.size(model),
     }
     if table.rule is not None:
-        for where, rows in tests.items():
+        for where, rows in fresh.items():
             ok = right(model.predict(frames[where]), rows)
             found[where] = float(ok.mean())
             if table.classification:
-                found[f"{where}_balanced"] = float(np.mean([ok[rows.y == label].mean() for label in np.unique(rows.y)]))
-    return found | (read_back(model, table, tests, frames) if name == "nsr" else {})
+                shares = [ok[rows.y == label].mean() for label in np.unique(rows.y)]
+                found[f"{where}_balanced"] = float(np.mean(shares))
+    return found | (claim(model, table, fresh) if contender.has_rules else {})
 
 
-def read_back(model: Any, table: RuleTable, tests: dict[str, RuleTable], frames: dict[str, Any]) -> dict[str, Any]:
-    """Whether there is a program, and whether it is the true one. The text of a canonical form is unique."""
+def claim(model: Any, table: Any, fresh: dict[str, Any]) -> dict[str, Any]:
+    """What an estimator of this library claims, and whether it is true."""
     program = model.program_
     if program is None:
-        return {"claims": False, "canonical": False, "same": False, "rule": None}
-    canonical = str(program) == table.rule
-    same = table.rule is not None and all(right(program(frames[where]), rows).all() for where, rows in tests.items())
-    return {"claims": True, "canonical": canonical, "same": same, "rule": str(program)}
+        return {"read_back": False, "false_claim": False, "reason": model.evidence_.reason}
+    wrong = float(np.mean([not ok for rows in fresh.values() for ok in right(program(rows.columns), rows)]))
+    found = {"rule": model.rule_, "wrong": wrong}
+    if table.rule is None:
+        return {**found, "read_back": False, "false_claim": wrong > FALSE_CLAIM}
+    result = read_back(program, model.evidence_.not_covered, table, list(fresh.values()))
+    return {
+        **found,
+        "read_back": result.ok,
+        "proof": result.proof,
+        "exempt": result.exempt,
+        "counterexample": result.counterexample,
+    }
 
 
-def right(answers: Any, rows: RuleTable) -> np.ndarray:
-    """Which rows are answered rightly."""
-    answers = np.asarray(answers)
-    if rows.classification:
-        return np.asarray(answers == rows.y)
-    return np.isclose(answers.astype(np.float64), rows.y, rtol=1e-6, atol=1e-9 * float(np.abs(rows.y).max()))
-
-
-def answers(todo: list[Case], jobs: int) -> Iterator[list[dict[str, Any]]]:
-    """The records of every case as they arrive, from processes of their own if there are several jobs."""
+def answers(todo: Sequence[Case], jobs: int, time_limit: int) -> Iterator[dict[str, Any]]:
+    """The record of every case as it arrives."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     if jobs == 1:
-        yield from map(run, todo)
+        start_process()
+        yield from (run(case, time_limit) for case in todo)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        for future in as_completed([pool.submit(run, case) for case in todo]):
-            yield future.result()
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=start_process) as pool:
+        futures = [pool.submit(run, case, time_limit) for case in todo]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def key(record: dict[str, Any]) -> tuple[Any, ...]:
+    """What a record is of."""
+    return tuple(record[name] for name in ("part", "line", "table", "contender", "seed"))
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """The records of a file, the last of each case; a last line that was cut off is ignored."""
+    found = {}
+    for line in file.read_text().splitlines():
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        found[key(record)] = record
+    return list(found.values())
+
+
+def measure_all(todo: list[Case], file: Path | None, jobs: int, time_limit: int) -> list[dict[str, Any]]:
+    """The records of all cases: those in the file, but for errors, and new ones, which are appended to it."""
+    wanted = {key(asdict(case)) for case in todo}
+    before = [record for record in read(file) if key(record) in wanted] if file and file.exists() else []
+    records = {key(record): record for record in before if not record["error"]}
+    missing = [case for case in todo if key(asdict(case)) not in records]
+    console = Console(stderr=True)
+    columns = (TextColumn("tables"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    began = reported = time.monotonic()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("tables", total=len(missing))
+        for done, record in enumerate(answers(missing, jobs, time_limit), start=1):
+            records[key(record)] = record
+            progress.advance(bar)
+            if file:
+                _append(file, record)
+            now = time.monotonic()
+            if not console.is_terminal and now - reported > REPORT_EVERY:
+                left = (now - began) / done * (len(missing) - done)
+                print(f"{done} of {len(missing)} fits, about {left / 60:.0f} minutes left", file=sys.stderr, flush=True)
+                reported = now
+    return list(records.values())
+
+
+def _append(file: Path, record: dict[str, Any]) -> None:
+    cut_off = file.exists() and file.stat().st_size and not file.read_bytes().endswith(b"\n")
+    with file.open("a") as out:
+        out.write(("\n" if cut_off else "") + json.dumps(record) + "\n")
+
+
+def options() -> argparse.ArgumentParser:
+    """The command line."""
+    usual = [name for name, contender in CONTENDERS.items() if not contender.optional]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lines", nargs="+", metavar="LINE", help=f"some of: {', '.join([*LINES, *RULELESS])}")
+    parser.add_argument("--tables", type=int, help=f"tables of each line (default {TABLES}, 300 without a rule)")
+    parser.add_argument("--part", nargs="+", choices=PARTS, default=PARTS, help="some parts (default all)")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=usual, help="default all but gplearn")
+    parser.add_argument(
+        "--seed",
+        type=int,
+        help=f"default {BATTERY_SEED}, that of the battery, or {DEVELOPMENT_SEED} with --lines or --tables",
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
+    parser.add_argument("--time-limit", type=int, default=900, metavar="SECONDS", help="for each table (default 900)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="append records there, and do what is missing")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of the README as well")
+    parser.add_argument(
+        "--from", type=Path, dest="source", metavar="FILE", help="print what --json wrote, and learn nothing"
+    )
+    return parser
 
 
 def main() -> None:
     """Measure, and print the tables."""
-    known = [*LINES, *RULELESS]
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tables", type=int, default=10, help="tables of each line (default 10)")
-    parser.add_argument("--lines", nargs="+", default=known, metavar="LINE", help=f"some of: {', '.join(known)}")
-    parser.add_argument("--only", nargs="+", default=list(CONTENDERS), choices=CONTENDERS, help="some contenders alone")
-    parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, as they arrive")
-    parser.add_argument("--markdown", action="store_true", help="print the table of the README as well")
-    parser.add_argument(
-        "--from", type=Path, dest="source", metavar="FILE", help="print what --json wrote, and learn nothing"
-    )
+    parser = options()
     chosen = parser.parse_args()
     if chosen.source:
-        show(json.loads(chosen.source.read_text()), chosen.markdown)
-        return
-    try:
-        lines = [one_of("line", line, known) for line in chosen.lines]
-    except InputError as wrong:
-        parser.error(str(wrong))
-    todo = cases(lines, chosen.tables, chosen.only)
-    records: list[dict[str, Any]] = []
-    progress = track(answers(todo, chosen.jobs), total=len(todo), console=Console(stderr=True), description="tables")
-    for found in progress:
-        records += found
+        if chosen.source.read_text().startswith("["):
+            _show_first_edition(chosen.source)
+            return
+        records = read(chosen.source)
+    else:
+        known = {**LINES, **RULELESS}
+        try:
+            lines = [one_of("line", line, known) for line in chosen.lines or known]
+        except InputError as wrong:
+            parser.error(str(wrong))
+        developing = chosen.lines is not None or chosen.tables is not None
+        seed = chosen.seed if chosen.seed is not None else DEVELOPMENT_SEED if developing else BATTERY_SEED
+        todo = cases(lines, chosen.tables, chosen.part, chosen.contenders, seed)
+        print(f"{len(todo)} fits, seed {seed}", file=sys.stderr)
         if chosen.json:
-            draft = chosen.json.with_suffix(".part")
-            draft.write_text("[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n")
-            draft.replace(chosen.json)
-    show(records, chosen.markdown)
-
-
-def show(records: list[dict[str, Any]], as_markdown: bool) -> None:
-    """Print the tables, perhaps those of the README too."""
-    print_tables(records, Console(width=130))
-    if as_markdown:
+            chosen.json.parent.mkdir(parents=True, exist_ok=True)
+        records = measure_all(todo, chosen.json, chosen.jobs, chosen.time_limit)
+    print_tables(records, Console(width=150))
+    if chosen.markdown:
         print(markdown(records))
+
+
+def _show_first_edition(file: Path) -> None:
+    import learn_tables
+
+    records = json.loads(file.read_text())
+    learn_tables.print_tables(records, Console(width=130))
+    print(learn_tables.markdown(records))
 
 
 if __name__ == "__main__":

@@ -245,9 +245,9 @@ def rule_table(line: str, rng: np.random.Generator, *, flipped: float = 0.0) -> 
     distractors = draw_distractors(rng)
     drawn = _columns(plan, steps, distractors, rng)
     y = _answers(LINES[line], plan, steps)
-    if flipped:
-        _flip(y, round(flipped * len(y)), rng)
     order = rng.permutation(list(drawn))
+    if flipped:  # last, so that the rows are those of the table without
+        _flip(y, round(flipped * len(y)), rng)
     return RuleTable(LINES[line], plan, {str(name): drawn[name] for name in order}, y, steps, distractors)
 
 
