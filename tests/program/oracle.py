@@ -1,8 +1,9 @@
 """The value of an expression, computed with Fractions independently of the library's evaluation."""
 
 from fractions import Fraction
+from math import prod
 
-from nsr.program import And, Compare, Constant, Linear, Not, Or, Truth, Variable, Where
+from nsr.program import And, Compare, Constant, Count, Linear, Not, Or, Order, Product, Truth, Variable, Where
 
 
 def holds(operator, left, right):
@@ -13,12 +14,8 @@ def holds(operator, left, right):
 def worth(node, row):
     """The exact value of ``node`` where ``row`` has a number for each name."""
     match node:
-        case Variable(name):
-            return Fraction(row[name])
         case Constant(value) | Truth(value):
             return value
-        case Linear(terms, constant):
-            return sum((coefficient * worth(atom, row) for coefficient, atom in terms), constant)
         case Compare(operator, left, right):
             return holds(operator, worth(left, row), worth(right, row))
         case And(parts):
@@ -27,6 +24,21 @@ def worth(node, row):
             return any(worth(part, row) for part in parts)
         case Not(part):
             return not worth(part, row)
+    return worth_of_number(node, row)
+
+
+def worth_of_number(node, row):
+    match node:
+        case Variable(name):
+            return Fraction(row[name])
+        case Linear(terms, constant):
+            return sum((coefficient * worth(atom, row) for coefficient, atom in terms), constant)
+        case Product(factors):
+            return prod(worth(factor, row) for factor in factors)
         case Where(condition, then, otherwise):
             return worth(then if worth(condition, row) else otherwise, row)
+        case Count(formulas):
+            return sum(worth(formula, row) for formula in formulas)
+        case Order(rank, parts):
+            return sorted(worth(part, row) for part in parts)[rank - 1]
     raise AssertionError(node)

@@ -7,7 +7,21 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from nsr.data import COMPARISONS
-from nsr.program import And, Compare, Constant, Linear, Not, Or, Program, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Program,
+    Truth,
+    Variable,
+    Where,
+)
 
 NAMES = ("a", "b", "x10", "x2", "unit price", 'a"; drop table t; --', "__import__('os')", "größe", "class", "if(a>b)")
 """Plain names, keywords, and names that would be code if they were not quoted."""
@@ -58,19 +72,45 @@ def choices(draw, names=NAMES, coefficients=SIMPLE, depth=1):
 
 
 @composite
+def products(draw, names=NAMES, coefficients=SIMPLE, depth=1):
+    """Products of two or three numbers, often with equal factors."""
+    factors = draw(st.lists(numbers(names, coefficients, depth - 1), min_size=1, max_size=2))
+    return Product(*factors, draw(st.one_of(st.sampled_from(factors), variables(names))))
+
+
+@composite
+def orders(draw, names=NAMES, coefficients=SIMPLE, depth=1):
+    """The smallest, largest or another of up to five numbers; absolute values and limits among them."""
+    first = draw(numbers(names, coefficients, depth - 1))
+    more = st.one_of(numbers(names, coefficients, depth - 1), coefficients.map(Constant), st.just(-first))
+    parts = [first, *draw(st.lists(more, max_size=4))]
+    return Order(draw(st.integers(1, len(parts))), *draw(st.permutations(parts)))
+
+
+@composite
+def counts(draw, names=NAMES, coefficients=SIMPLE, depth=1):
+    return Count(*draw(st.lists(formulas(names, coefficients, depth - 1), min_size=1, max_size=4)))
+
+
+@composite
 def numbers(draw, names=NAMES, coefficients=SIMPLE, depth=2):
     kinds = [variables(names), coefficients.map(Constant), sums(variables(names), coefficients)]
     if depth:
-        choice = choices(names, coefficients, depth)
-        kinds += [choice, sums(st.one_of(variables(names), choice), coefficients)]
+        below = [kind(names, coefficients, depth) for kind in (choices, products, orders, counts)]
+        kinds += [*below, sums(st.one_of(variables(names), *below), coefficients)]
     return draw(st.one_of(kinds))
 
 
 @composite
 def formulas(draw, names=NAMES, coefficients=SIMPLE, depth=2):
-    kind = draw(st.sampled_from([Compare, And, Or, Not] if depth else [Compare, Truth]))
+    kind = draw(st.sampled_from([Compare, And, Or, Not, Count] if depth else [Compare, Truth]))
     if kind is Truth:
         return Truth(draw(st.booleans()))
+    if kind is Count:
+        limit = st.one_of(st.integers(-1, 5), coefficients)
+        return Compare(
+            draw(st.sampled_from(sorted(COMPARISONS))), draw(counts(names, coefficients, depth)), draw(limit)
+        )
     if kind is Compare:
         inner = numbers(names, coefficients, max(depth - 1, 0))
         return Compare(draw(st.sampled_from(sorted(COMPARISONS))), draw(inner), draw(inner))

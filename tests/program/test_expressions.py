@@ -15,7 +15,21 @@ from hypothesis import strategies as st
 
 import nsr.program
 from nsr.data import COMPARISONS
-from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.expressions import MIRRORED, NEGATED, natural_key, rational, total
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions, numbers
@@ -362,7 +376,21 @@ def test_numbered_names_are_sorted_by_number(one, other):
         (lambda: Linear(((1, Truth(True)),)), "a term of a sum must be a number, got Truth(True)"),
         (lambda: a + Truth(True), "a term of a sum must be a number, got Truth(True)"),
         (lambda: -Truth(True), "a term of a sum must be a number, got Truth(True)"),
-        (lambda: a * a, "a constant must be an int, a Fraction, a Decimal or a float, got Variable('a')"),
+        (lambda: a * more, f"a factor of a product must be a number, got {more!r}"),
+        (lambda: a * "2", "a constant must be an int, a Fraction, a Decimal or a float, got '2'"),
+        (lambda: a / b, "a constant must be an int, a Fraction, a Decimal or a float, got Variable('b')"),
+        (lambda: a**0, "a power must be an integer from 1 to 100, got 0"),
+        (lambda: a**0.5, "a power must be an integer from 1 to 100, got 0.5"),
+        (lambda: a**b, "a power must be an integer from 1 to 100, got Variable('b')"),
+        (lambda: Product(a), "a product must have at least two factors, got 1"),
+        (lambda: Product(a, more), f"a factor of a product must be a number, got {more!r}"),
+        (lambda: Count(), "Count must have at least one formula, got none"),
+        (lambda: Count(more, a), "a part of Count must be a formula, got Variable('a')"),
+        (lambda: Order(1), "Order must have at least one number, got none"),
+        (lambda: Order(0, a), "the rank of Order must be an integer from 1 to 1, got 0"),
+        (lambda: Order(3, a, b), "the rank of Order must be an integer from 1 to 2, got 3"),
+        (lambda: Order(True, a, b), "the rank of Order must be an integer from 1 to 2, got True"),
+        (lambda: Order(1, a, more), f"a part of Order must be a number, got {more!r}"),
         (
             lambda: Compare("===", a, b),
             "unknown comparison '===': choose from >, <, >=, <=, =, !=; did you mean '='?",

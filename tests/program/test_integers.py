@@ -21,7 +21,8 @@ def numbers_of(number):
     """A number and what it adds up or chooses from, but not the conditions of its choices."""
     yield number
     for below in number.children[1:] if isinstance(number, Where) else number.children:
-        yield from numbers_of(below)
+        if not below.is_boolean:
+            yield from numbers_of(below)
 
 
 @given(expressions(NAMES), ROWS)

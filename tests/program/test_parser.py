@@ -10,7 +10,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nsr.errors import InputError
-from nsr.program import And, Compare, Constant, Linear, Not, Or, Program, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Program,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.parser import CHARACTERS, NESTING, parse
 from nsr.program.text import KEYWORDS
 from tests.program.oracle import worth
@@ -19,6 +33,9 @@ from tests.program.strategies import INTEGERS, NAMES, SIMPLE, expressions, progr
 a, b, c, d, x = map(Variable, "abcdx")
 price = Variable("price")
 ESCAPED = ("a`b", "a\nb", "a\\nb", "\\", "`", "\x85\u2028\U000e0001\ud800ü ", "AND", "Or", "not", "TRUE", "where")
+ESCAPED += ("at", "exactly", "least", "of", "max", "abs", "count")
+FUNCTIONS = "where, min, max, median, abs, clip, smallest, count"
+TWICE = "expected 'and' between two comparisons of where(...) or count(...)"
 HOSTILE = (*NAMES, *ESCAPED)
 LARGE = st.one_of(SIMPLE, st.fractions(), st.sampled_from([10**60, Fraction(1, 10**30), Fraction(10**60, 3)]))
 
@@ -89,6 +106,26 @@ def test_columns_that_are_named_like_keywords_are_quoted(word):
         ("((((a))) > (b))", a > b),
         ("where(a > b, a, -where(c > d, 1, 0)) >= 2", Where(a > b, a, -Where(c > d, 1, 0)) >= 2),
         ("where > 3", Variable("where") > 3),
+        ("max > 3 and at < exactly", And(Variable("max") > 3, Variable("at") < Variable("exactly"))),
+        ("qty*price > budget", Product(Variable("qty"), price) > Variable("budget")),
+        ("a*2*b/4", Linear([(0.5, Product(a, b))])),
+        ("a**3 + b^2*c", Product(a, a, a) + Product(b, b, c)),
+        ("-a**2", Linear([(-1, Product(a, a))])),
+        ("(2*a)**2 - 3**2", Linear([(4, Product(a, a))], -9)),
+        ("a**1", a),
+        ("(a + b)*(a - b)", Product(a + b, a - b)),
+        ("min(a, b, c) <= max(a, 3)", Order(1, a, b, c) <= Order(2, a, 3)),
+        ("min(a)", Order(1, a)),
+        ("median(a, b, c) + median(1, a, b, c, d)", Order(2, a, b, c) + Order(3, 1, a, b, c, d)),
+        ("abs(a - b)", Order(2, a - b, -a + b)),
+        ("abs(-2)", Order(2, -2, 2)),
+        ("clip(a, -1/2, 10)", Order(2, a, -0.5, 10)),
+        ("smallest(2, a, b, c, d)", Order(2, a, b, c, d)),
+        ("0 < max(a, b) < 3", And(Compare("<", 0, Order(2, a, b)), Order(2, a, b) < 3)),
+        ("count(a > b, c > d) > 1.5", Count(a > b, c > d) > 1.5),
+        ("at least 2 of (a > b, c > d or a = 1)", Count(a > b, Or(c > d, a.eq(1))) >= 2),
+        ("At Most 1 OF (a > b, c > d) and a > 1", And(Count(a > b, c > d) <= 1, a > 1)),
+        ("not exactly 1 of (a > b)", Not(Count(a > b).eq(1))),
         ("class > if", Variable("class") > Variable("if")),
         ('"unit price" >= `unit price`', Variable("unit price") >= Variable("unit price")),
         ('"a ""b""" > `a\\n\\x41\\u0042\\U00000043`', Variable('a "b"') > Variable("a\nABC")),
@@ -109,16 +146,37 @@ def test_what_a_person_types(text, tree):
         ("2a", "expected an operator or the end at position 2"),
         ("a > b)", "expected an operator or the end at position 6"),
         ("(a > b", "expected an operator or ')' at the end"),
-        ("where(a > b, 1)", "expected an operator or ',' at position 15"),
-        ("where(a > b, 1, 2", "expected an operator or ')' at the end"),
+        ("where(a > b, 1)", "expected where(condition, a, b), got 2 of these at position 1"),
+        ("where(a > b, 1, 2", "expected an operator, ',' or ')' at the end"),
         ("where(a, 1, 2)", "expected a formula such as a > b for 'where', got the number 'a' at position 7"),
-        ("max(a, b) > 3", "expected where(condition, a, b), the only function, got 'max' at position 1"),
+        ("maxi(a, b) > 3", f"expected a function, one of {FUNCTIONS}, got 'maxi' at position 1"),
+        ("max(a > b, 3)", "expected a number for 'max', got the formula 'a > b' at position 5"),
+        ("max()", "expected a number, a name or '(' at position 5"),
+        ("max(a, b", "expected an operator, ',' or ')' at the end"),
+        ("median(a, b)", "expected an odd number of numbers for 'median', got 2 at position 1"),
+        ("abs(a, b)", "expected one number for 'abs', got 2 at position 1"),
+        ("clip(a, 3, 1)", "expected clip(a, low, high) with two constants, low less than high, at position 1"),
+        ("clip(a, b, c)", "expected clip(a, low, high) with two constants, low less than high, at position 1"),
+        ("smallest(3, a, b)", "expected smallest(k, a, b, ...) with k an integer from 1 to 2, at position 1"),
+        ("smallest(a, a, b)", "expected smallest(k, a, b, ...) with k an integer from 1 to 2, at position 1"),
+        ("count(a, b > 3)", "expected a formula such as a > b for 'count', got the number 'a' at position 7"),
+        ("at least 2 of (a)", "expected a formula such as a > b for 'of', got the number 'a' at position 16"),
+        ("at least 2 (a > b)", "expected 'of' and formulas in parentheses at position 12"),
+        ("exactly 2 of a > b", "expected '(' and formulas at position 14"),
+        ("at least two of (a > b)", "expected an operator or the end at position 4"),
+        ("`exactly` 2 of (a > b)", "expected an operator or the end at position 11"),
+        ("a ** b", "expected a positive integer after '**' at position 6"),
+        ("a ** 0", "expected a positive integer after '**' at position 6"),
+        ("a ** 0.5", "expected a positive integer after '**' at position 6"),
+        ("a ** -1", "expected a positive integer after '**' at position 6"),
+        ("a ** 2 ** 3", "expected parentheses around one of two powers at position 8"),
+        ("(a > b) ** 2", "expected a number for '**', got the formula '(a > b)' at position 1"),
+        ("a ** 5002", "expected powers and abs(...) of at most 5,000 nodes at position 6"),
         ("a and b > 3", "expected a formula such as a > b for 'and', got the number 'a' at position 1"),
         ("not a", "expected a formula such as a > b for 'not', got the number 'a' at position 5"),
         ("1 + (a > b)", "expected a number for '+', got the formula '(a > b)' at position 5"),
         ("-(a > b)", "expected a number for '-', got the formula '(a > b)' at position 2"),
         ("(a > b) = (c > d)", "expected a number for '=', got the formula '(a > b)' at position 1"),
-        ("3 * a * b", "expected a number, because products of two columns are not supported, at position 9"),
         ("1 / a", "expected a number after '/', got a column at position 5"),
         ("a / (1 - 1)", "expected a number other than 0 after '/' at position 5"),
         ("a $ b", "expected a number, a name or an operator, got '$' at position 3"),
@@ -128,7 +186,8 @@ def test_what_a_person_types(text, tree):
         (r"`\U00110000`", r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the name at position 1"),
         ("a > 1e401", "expected an exponent from -400 to 400 at position 5"),
         ("a > 1e-0000000009999999", "expected an exponent from -400 to 400 at position 5"),
-        ("0 < where(a > b, 1, 2) < 3", "expected 'and' between two comparisons of where(...) at position 5"),
+        ("0 < where(a > b, 1, 2) < 3", f"{TWICE} at position 5"),
+        ("0 < count(a > b, c > d) < 2", f"{TWICE} at position 5"),
     ],
 )
 def test_a_mistake_is_a_sentence_with_its_position(text, problem):
@@ -177,6 +236,9 @@ NESTED = [
     ("where(", "*2 + 1 > 3 and a > 2, 1, 2)"),
     ("where(a > 3 and 1 < 1 + 2*", ", 1, 2)"),
     ("(a > 1 and (b > 2 or ", "))"),
+    ("max(a, 1 + ", ", b)"),
+    ("where(at least 2 of (a > 1, b > 2, c > ", "), 1, 2)"),
+    ("a*(b + ", ")"),
 ]
 
 
@@ -211,6 +273,8 @@ def test_nesting_is_limited_and_no_stack_overflows(before, after):
     [
         "*".join(["1e400"] * 1000),
         "a" + "/1e400" * 1000,
+        "(1e400*a)**4000",
+        "*".join(["(1e400*a)"] * 100),
         "(" * 90 + "a + b" + "*1e400)" * 90 + " > 1",
         "a > " + " + ".join(f"1/(1e400 + {n})" for n in range(500)),
         " + ".join(f"a{n}/(1e400 + {n})" for n in range(500)) + " > 1",
@@ -221,13 +285,39 @@ def test_numbers_cannot_grow_without_bound(text):
         Program.parse(text[:CHARACTERS])
 
 
+@pytest.mark.parametrize(("before", "after"), [("(1 + ", ")**9"), ("(a*", ")**9"), ("abs(a - ", ")"), ("(", "*b)**2")])
+def test_powers_and_absolute_values_cannot_grow_without_bound(before, after):
+    with pytest.raises(InputError, match=r"expected powers and abs\(...\) of at most 5,000 nodes at position "):
+        Program.parse(before * 60 + "b" + after * 60)
+
+
 def test_long_sums_and_formulas_are_read():
     names = [f"x{number}" for number in range(1200)]
     assert Program.parse(" + ".join(names)).inputs == tuple(names)
     assert len(Program.parse(" or ".join(f"{name} > 1" for name in names[:800])).expression.parts) == 800
 
 
-WORDS = ["a", "b", "1", "2.5", "1e9", "where(", "and", "or", "not", "True", "é", "\x00"]
+WORDS = [
+    "a",
+    "b",
+    "1",
+    "2.5",
+    "1e9",
+    "where(",
+    "max(",
+    "abs(",
+    "clip(",
+    "count(",
+    "at least 2 of (",
+    "exactly",
+    "**2",
+    "and",
+    "or",
+    "not",
+    "True",
+    "é",
+    "\x00",
+]
 PIECES = st.sampled_from([*WORDS, *'(),><=!+-*/`"\\&|.'])
 
 

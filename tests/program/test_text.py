@@ -1,6 +1,7 @@
 """Programs as text: valid Python, without superfluous parentheses."""
 
 import ast
+import re
 from fractions import Fraction
 
 import pytest
@@ -133,10 +134,27 @@ class Exact(ast.NodeTransformer):
         return ast.parse(f"Fraction('{ast.get_source_segment(self.source, node)}')", mode="eval").body
 
 
+FUNCTIONS = {
+    "where": lambda condition, then, otherwise: then if condition else otherwise,
+    "median": lambda *numbers: sorted(numbers)[len(numbers) // 2],
+    "clip": lambda number, low, high: min(max(number, low), high),
+    "smallest": lambda rank, *numbers: sorted(numbers)[int(rank) - 1],
+    "count": lambda *formulas: sum(formulas),
+    "at_least": lambda number: lambda *formulas: sum(formulas) >= number,
+    "at_most": lambda number: lambda *formulas: sum(formulas) <= number,
+    "exactly": lambda number: lambda *formulas: sum(formulas) == number,
+}
+
+
+def as_calls(text):
+    """``at least 2 of (p, q)`` as Python's ``at_least(2)(p, q)``."""
+    return re.sub(r"(at least|at most|exactly) (\d+) of ", lambda m: f"{m[1].replace(' ', '_')}({m[2]})", text)
+
+
 def python(text, row):
+    text = as_calls(text)
     tree = ast.fix_missing_locations(Exact(text).visit(ast.parse(text, mode="eval")))
-    known = {"Fraction": Fraction, "where": lambda condition, then, otherwise: then if condition else otherwise}
-    return eval(compile(tree, "text", "eval"), known, row)
+    return eval(compile(tree, "text", "eval"), {**FUNCTIONS, "Fraction": Fraction}, row)
 
 
 @given(expressions(PLAIN), st.lists(INTEGERS, min_size=5, max_size=5))
@@ -172,13 +190,13 @@ def parentheses(text):
             opened.append(place)
         elif letter == ")":
             start = opened.pop()
-            if not text[:start].endswith("where"):
+            if not re.search(r"[a-z_)]$", text[:start]):
                 yield start, place
 
 
 @given(expressions(PLAIN))
 def test_no_pair_of_parentheses_can_be_left_out(tree):
-    for text in (str(tree), str(tree.simplified())):
+    for text in map(as_calls, (str(tree), str(tree.simplified()))):
         for start, end in parentheses(text):
             without = text[:start] + text[start + 1 : end] + text[end + 1 :]
             assert parsed(without) != parsed(text), text

@@ -3,7 +3,21 @@
 from fractions import Fraction
 
 from nsr.program.emit.json import load
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.folds import Fold
 from nsr.program.paths import NegativeCycleError, Paths
 from nsr.program.program import Evidence, Program
@@ -12,6 +26,7 @@ __all__ = [
     "And",
     "Compare",
     "Constant",
+    "Count",
     "Evidence",
     "Expression",
     "Fold",
@@ -20,7 +35,9 @@ __all__ = [
     "NegativeCycleError",
     "Not",
     "Or",
+    "Order",
     "Paths",
+    "Product",
     "Program",
     "Truth",
     "Variable",

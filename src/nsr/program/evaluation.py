@@ -1,11 +1,13 @@
 """Evaluating programs: exactly on integers, Fraction and Decimal, and as IEEE arithmetic on floats.
 
 - Python integers, Fraction and Decimal of any size: no rounding anywhere. Decimal in, Decimal out.
-- Arrays and tensors of integers: exact in int64, and in Python integers where a sum could overflow. Comparisons are
-  cleared of denominators; an answer that is a fraction becomes a float64.
-- Floats (scalars, arrays, tensors): a constant becomes the nearest float and sums are added from left to right, so that
-  every emitted program gives the same bits. If one value is a float, all are converted to floats. numpy arrays of
-  float16 and float32 are widened to float64 first; tensors keep their dtype.
+- Arrays and tensors of integers: exact in int64, and in Python integers where a sum or product could overflow.
+  Comparisons are cleared of denominators; an answer that is a fraction becomes a float64.
+- Floats (scalars, arrays, tensors): a constant becomes the nearest float, sums are added from left to right, and a term
+  is its coefficient's numerator times its factors from left to right, then divided by the denominator, so that every
+  emitted program gives the same bits. If one value is a float, all are converted to floats. numpy arrays of float16 and
+  float32 are widened to float64 first; tensors keep their dtype. The minimum, maximum or median of numbers of which one
+  is NaN, such as inf - inf, is not defined.
 """
 
 import operator
@@ -19,7 +21,21 @@ import numpy as np
 import torch
 
 from nsr.data import COMPARISONS
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.integers import magnitude_bound, with_integer_coefficients
 from nsr.program.values import INT64, as_plain, floats, nearest_float
 
@@ -109,14 +125,6 @@ class _Scalars:
 
     def value(self, node: Expression) -> Any:
         match node:
-            case Variable(name):
-                return self.values[name]
-            case Constant(value):
-                return self.constant(value)
-            case Linear():
-                return reduce(operator.add, (self.part(c, atom) for c, atom in node.parts()))
-            case Where(condition, then, otherwise):
-                return self.where(self.value(condition), self.value(then), self.value(otherwise))
             case Truth(value):
                 return value
             case Compare():
@@ -127,15 +135,35 @@ class _Scalars:
                 return reduce(self.both, map(self.value, node.parts))
             case Or():
                 return reduce(self.either, map(self.value, node.parts))
+        return self.number_value(node)
+
+    def number_value(self, node: Expression) -> Any:
+        match node:
+            case Variable(name):
+                return self.values[name]
+            case Constant(value):
+                return self.constant(value)
+            case Linear():
+                return reduce(operator.add, (self.part(c, atom) for c, atom in node.parts()))
+            case Product(factors):
+                return reduce(operator.mul, map(self.value, factors))
+            case Where(condition, then, otherwise):
+                return self.where(self.value(condition), self.value(then), self.value(otherwise))
+            case Count(formulas):
+                one, zero = self.constant(Fraction(1)), self.constant(Fraction(0))
+                return reduce(operator.add, (self.where(self.value(part), one, zero) for part in formulas))
+            case Order(rank, parts):
+                return self.order(rank, [self.value(part) for part in parts])
         raise TypeError(f"cannot evaluate {node!r}")
 
     def part(self, coefficient: Fraction, atom: Expression | None) -> Any:
-        """``n * x / d``, in the order of operations that every target uses."""
+        """``n * x / d``, in the order of operations that every target uses; ``n * x * y / d`` for a product."""
         if atom is None:
             return self.constant(coefficient)
-        value = self.value(atom)
+        first, *rest = map(self.value, atom.factors if isinstance(atom, Product) else (atom,))
         if coefficient.numerator != 1:
-            value = -value if coefficient.numerator == -1 else self.constant(Fraction(coefficient.numerator)) * value
+            first = -first if coefficient.numerator == -1 else self.constant(Fraction(coefficient.numerator)) * first
+        value = reduce(operator.mul, rest, first)
         return value if coefficient.denominator == 1 else self.divide(value, coefficient.denominator)
 
     def constant(self, value: Fraction) -> Any:
@@ -146,6 +174,9 @@ class _Scalars:
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return then if condition else otherwise
+
+    def order(self, rank: int, values: list[Any]) -> Any:
+        return sorted(values)[rank - 1]
 
     def both(self, one: Any, other: Any) -> Any:
         return one and other
@@ -172,6 +203,11 @@ class _Arrays(_Scalars):
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> Any:
         return np.where(condition, then, otherwise)
+
+    def order(self, rank: int, values: list[Any]) -> Any:
+        if rank in (1, len(values)):
+            return reduce(np.minimum if rank == 1 else np.maximum, values)
+        return np.sort(np.stack(np.broadcast_arrays(*values)), axis=0)[rank - 1]
 
     def both(self, one: Any, other: Any) -> Any:
         return np.logical_and(one, other)
@@ -226,6 +262,10 @@ class _Tensors(_Scalars):
 
     def where(self, condition: Any, then: Any, otherwise: Any) -> torch.Tensor:
         return torch.where(self.truth(condition), self.number(then), self.number(otherwise))
+
+    def order(self, rank: int, values: list[Any]) -> torch.Tensor:
+        numbers = torch.broadcast_tensors(*map(self.number, values))  # type: ignore[no-untyped-call]
+        return torch.stack(numbers).sort(dim=0, stable=True).values[rank - 1]
 
     def both(self, one: Any, other: Any) -> torch.Tensor:
         return self.truth(one) & self.truth(other)

@@ -1,4 +1,4 @@
-"""Exact programs as a small immutable tree: numbers, comparisons, formulas, and choices between two numbers.
+"""Exact programs as a small immutable tree: numbers, comparisons, formulas, and choices between numbers.
 
 Trees are values: equal trees compare equal, can be put in sets and dicts, and cannot be changed. Coefficients and
 constants are exact rationals. Evaluation is in ``evaluation``, the canonical form in ``simplification``, printing in
@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import groupby
+from math import prod
 from numbers import Integral
 from typing import Any, NoReturn
 
@@ -20,6 +22,9 @@ NEGATED: Mapping[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "=": "
 """``not (a > b)`` is ``a <= b``."""
 MIRRORED: Mapping[str, str] = {">": "<", "<": ">", ">=": "<=", "<=": ">=", "=": "=", "!=": "!="}
 """``a > b`` is ``b < a``."""
+
+LARGEST_POWER = 100
+"""The largest exponent for ``**``; a product may have any number of factors."""
 
 Number = int | float | Fraction | Decimal
 """Types accepted as constants."""
@@ -71,8 +76,14 @@ class Expression:
 
     @property
     def size(self) -> int:
-        """Number of nodes; the constant of a sum counts as one."""
-        return sum(1 + (isinstance(node, Linear) and node.constant != 0) for node in self.walk())
+        """Number of nodes; the constant of a sum counts as one, and what an absolute value is taken of counts once."""
+        size, pending = 0, [self]
+        while pending:
+            node = pending.pop()
+            size += 1 + (isinstance(node, Linear) and node.constant != 0)
+            absolute = node.absolute if isinstance(node, Order) else None
+            pending += node.children if absolute is None else (absolute,)
+        return size
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -155,7 +166,12 @@ class Expression:
         return total([(Fraction(-1), self)])
 
     def __mul__(self, other: object) -> "Expression":
-        return total([(rational(other), self)])
+        return multiplied([self, as_number(other)])
+
+    def __pow__(self, exponent: int) -> "Expression":
+        if not isinstance(exponent, int) or isinstance(exponent, bool) or not 1 <= exponent <= LARGEST_POWER:
+            raise ValueError(f"a power must be an integer from 1 to {LARGEST_POWER}, got {exponent!r}")
+        return multiplied([self] * exponent)
 
     def __truediv__(self, other: object) -> "Expression":
         return total([(1 / rational(other), self)])
@@ -226,6 +242,98 @@ class Linear(Expression):
         if self.constant > 0 and all(coefficient < 0 for coefficient, _ in self.terms):
             return constant + self.terms
         return self.terms + constant
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Product(Expression):
+    """A product of at least two numbers: ``Product(a, b)`` or ``a * b``, and ``a**2`` for equal factors.
+
+    With floats the order of the multiplications matters: a coefficient comes first, then the factors from left to
+    right, one at a time, in every target.
+    """
+
+    factors: tuple[Expression, ...]
+
+    def __init__(self, *factors: Expression | Number) -> None:
+        if len(factors) < 2:
+            raise ValueError(f"a product must have at least two factors, got {len(factors)}")
+        object.__setattr__(self, "factors", tuple(_number(factor, "a factor of a product") for factor in factors))
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The factors."""
+        return self.factors
+
+    def powers(self) -> list[tuple[Expression, int]]:
+        """The factors in order, with how often each occurs in a row."""
+        return [(factor, len(list(run))) for factor, run in groupby(self.factors)]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Count(Expression):
+    """How many of the formulas hold: ``Count(p, q, r) >= 2``."""
+
+    formulas: tuple[Expression, ...]
+
+    def __init__(self, *formulas: Expression) -> None:
+        if not formulas:
+            raise ValueError("Count must have at least one formula, got none")
+        object.__setattr__(self, "formulas", tuple(_formula(part, "a part of Count") for part in formulas))
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The counted formulas."""
+        return self.formulas
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Order(Expression):
+    """The ``rank``-th smallest of several numbers: ``Order(1, a, b)`` is the minimum, ``Order(2, a, b)`` the maximum.
+
+    The absolute value of a number is the maximum of the number and its negative.
+    """
+
+    rank: int
+    parts: tuple[Expression, ...]
+
+    def __init__(self, rank: int, *parts: Expression | Number) -> None:
+        if not parts:
+            raise ValueError("Order must have at least one number, got none")
+        if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= len(parts):
+            raise ValueError(f"the rank of Order must be an integer from 1 to {len(parts)}, got {rank!r}")
+        object.__setattr__(self, "rank", rank)
+        object.__setattr__(self, "parts", tuple(_number(part, "a part of Order") for part in parts))
+
+    @property
+    def children(self) -> tuple[Expression, ...]:
+        """The numbers."""
+        return self.parts
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether this is the smallest of the numbers."""
+        return self.rank == 1
+
+    @property
+    def is_maximum(self) -> bool:
+        """Whether this is the largest of the numbers."""
+        return self.rank == len(self.parts)
+
+    @property
+    def absolute(self) -> Expression | None:
+        """The number whose absolute value this is."""
+        if self.rank != 2 or len(self.parts) != 2 or any(isinstance(part, Constant) for part in self.parts):
+            return None
+        return self.parts[0] if total([(Fraction(1), part) for part in self.parts]) == Constant(0) else None
+
+    @property
+    def clipped(self) -> tuple[Expression, Fraction, Fraction] | None:
+        """The number that is limited to a range, the least value and the largest."""
+        bounds = sorted(part.value for part in self.parts if isinstance(part, Constant))
+        others = [part for part in self.parts if not isinstance(part, Constant)]
+        if self.rank != 2 or len(bounds) != 2 or len(others) != 1 or bounds[0] == bounds[1]:
+            return None
+        return others[0], bounds[0], bounds[1]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -325,6 +433,32 @@ def total(parts: list[tuple[Fraction, Expression]], constant: Fraction = Fractio
     if constant == 0 and len(collected) == 1 and collected[0][0] == 1:
         return collected[0][1]
     return Linear(collected, constant)
+
+
+def multiplied(factors: Iterable[Expression]) -> Expression:
+    """Multiply numbers; nested products are flattened and coefficients pulled out. Sums are not expanded."""
+    coefficient, atoms = Fraction(1), list[Expression]()
+    for factor in factors:
+        further, inner = coefficient_and_factors(_number(factor, "a factor of a product"))
+        coefficient *= further
+        atoms += inner
+    if not atoms:
+        return Constant(coefficient)
+    return total([(coefficient, atoms[0] if len(atoms) == 1 else Product(*atoms))])
+
+
+def coefficient_and_factors(number: Expression) -> tuple[Fraction, tuple[Expression, ...]]:
+    """Split a number into a coefficient and factors: 2*a*b into 2 and (a, b), and 3 into 3 and ()."""
+    match number:
+        case Constant(value):
+            return value, ()
+        case Linear(((coefficient, atom),), constant) if constant == 0:
+            further, factors = coefficient_and_factors(atom)
+            return coefficient * further, factors
+        case Product(factors):
+            split = [coefficient_and_factors(factor) for factor in factors]
+            return prod((c for c, _ in split), start=Fraction(1)), tuple(atom for _, inner in split for atom in inner)
+    return Fraction(1), (number,)
 
 
 def as_number(value: object) -> Expression:

@@ -1,9 +1,23 @@
 """Programs on integers: comparisons cleared of fractions, and bounds on the numbers computed on the way."""
 
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Variable,
+    Where,
+    total,
+)
 
 
 def with_integer_coefficients(node: Expression) -> Expression:
@@ -26,11 +40,15 @@ def with_integer_coefficients(node: Expression) -> Expression:
             return Where(*map(with_integer_coefficients, (condition, then, otherwise)))
         case Linear(terms, constant):
             return Linear(tuple((c, with_integer_coefficients(atom)) for c, atom in terms), constant)
+        case Product(factors):
+            return Product(*map(with_integer_coefficients, factors))
+        case Order(rank, parts):
+            return Order(rank, *map(with_integer_coefficients, parts))
     return node
 
 
 def denominator(number: Expression) -> int:
-    """The smallest factor that makes a number an integer whenever the variables are."""
+    """A factor that makes a number an integer whenever the variables are; the smallest if there are no products."""
     match number:
         case Constant(value):
             return value.denominator
@@ -38,6 +56,10 @@ def denominator(number: Expression) -> int:
             return lcm(constant.denominator, *((c / denominator(atom)).denominator for c, atom in terms))
         case Where(_, then, otherwise):
             return lcm(denominator(then), denominator(otherwise))
+        case Product(factors):
+            return prod(map(denominator, factors))
+        case Order(_, parts):
+            return lcm(*map(denominator, parts))
     return 1
 
 
@@ -49,6 +71,14 @@ def _times(factor: int, number: Expression) -> Expression:
             return Linear(tuple((c * factor / d, _times(d, atom)) for c, d, atom in cleared), constant * factor)
         case Where(condition, then, otherwise):
             return Where(with_integer_coefficients(condition), _times(factor, then), _times(factor, otherwise))
+        case Product(factors):
+            cleared_factors = [(denominator(part), part) for part in factors]
+            rest = Fraction(factor, prod(d for d, _ in cleared_factors))
+            return total([(rest, Product(*(_times(d, part) for d, part in cleared_factors)))])
+        case Order(rank, parts):
+            return Order(rank, *(_times(factor, part) for part in parts))
+        case Count(formulas):
+            return total([(Fraction(factor), Count(*map(with_integer_coefficients, formulas)))])
     return number * factor
 
 
@@ -66,4 +96,10 @@ def magnitude_bound(number: Expression, largest: int) -> Fraction:
             return sum((abs(c.numerator) * magnitude_bound(atom, largest) for c, atom in terms), abs(constant))
         case Where(_, then, otherwise):
             return max(magnitude_bound(then, largest), magnitude_bound(otherwise, largest))
+        case Product(factors):
+            return prod((max(Fraction(1), magnitude_bound(part, largest)) for part in factors), start=Fraction(1))
+        case Count(formulas):
+            return Fraction(len(formulas))
+        case Order(_, parts):
+            return max(magnitude_bound(part, largest) for part in parts)
     raise TypeError(f"only numbers have a magnitude, got {number!r}")

@@ -1,7 +1,8 @@
 """Programs from text: what ``str`` prints, and what a person types. Nothing is executed, and the size is limited.
 
-From loosest to tightest: ``or``, ``and``, ``not``, comparisons, sums, products, then numbers, names, ``where(...)`` and
-parentheses. A name is an identifier, or any text in backquotes or double quotes.
+From loosest to tightest: ``or``, ``and``, ``not``, comparisons, sums, products, powers, then numbers, names, functions
+such as ``where(...)`` and ``at least 2 of (...)``, and parentheses. A name is an identifier, or any text in backquotes
+or double quotes.
 """
 
 import re
@@ -13,27 +14,46 @@ from math import lcm
 from typing import NoReturn
 
 from nsr.errors import InputError, one_of
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where, total
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+    coefficient_and_factors,
+    total,
+)
 from nsr.program.text import KEYWORDS
 
-CHARACTERS, NESTING, DIGITS, EXPONENT = 10_000, 100, 10_000, 400
-"""Limits that keep memory, time and Python's stack bounded."""
+CHARACTERS, NESTING, DIGITS, EXPONENT, COPIES = 10_000, 100, 10_000, 400, 5_000
+"""Limits that keep memory, time and Python's stack bounded; powers and absolute values copy nodes."""
 TOO_LARGE = 10**DIGITS
 
-OR, AND, COMPARE, SUM, PRODUCT, OPERAND = range(6)
+OR, AND, COMPARE, SUM, PRODUCT, POWER = range(6)
 """How tightly an operator binds, loosest first."""
 
-SPELLINGS = {"&": "and", "&&": "and", "|": "or", "||": "or", "==": "=", "<>": "!="}
+SPELLINGS = {"&": "and", "&&": "and", "|": "or", "||": "or", "==": "=", "<>": "!=", "^": "**"}
 LEVELS = {
-    **{"or": OR, "and": AND, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT},
+    **{"or": OR, "and": AND, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "**": POWER},
     **dict.fromkeys((">", "<", ">=", "<=", "=", "!="), COMPARE),
 }
 
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
-SYMBOL = re.compile(r"<=|>=|==|!=|<>|&&|\|\||[-+*/(),<>=&|]")
+SYMBOL = re.compile(r"<=|>=|==|!=|<>|&&|\|\||\*\*|[-+*/^(),<>=&|]")
 QUOTED = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"')
 ESCAPE = re.compile(r"\\(?:([nrt\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
+
+COUNTED: dict[tuple[str | None, ...], str] = {("at", "least"): ">=", ("at", "most"): "<=", ("exactly",): "="}
+"""Words before ``2 of (p, q, r)``. They are no keywords: a name that a number or another name follows is no column."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +155,7 @@ class _Parser:
     def __init__(self, text: str, names: Collection[str] | None) -> None:
         self.source, self.names = _Source(text), names
         self.tokens = self.source.tokens()
-        self.position = self.depth = 0
+        self.position = self.depth = self.copies = 0
         self.denominator = 1
         self.read_level: tuple[Callable[[_Operand], Expression], ...] = (
             self.disjunction,
@@ -143,7 +163,18 @@ class _Parser:
             self.comparison,
             self.sum,
             self.product,
+            self.power,
         )
+        self.functions: dict[str, Callable[[_Token, list[_Operand]], Expression]] = {
+            "where": self.choice,
+            "min": lambda token, read: Order(1, *self.numbers(token, read)),
+            "max": lambda token, read: Order(len(read), *self.numbers(token, read)),
+            "median": self.median,
+            "abs": self.absolute,
+            "clip": self.clip,
+            "smallest": self.smallest,
+            "count": lambda token, read: Count(*self.formulas(token, read)),
+        }
 
     @property
     def token(self) -> _Token:
@@ -195,7 +226,9 @@ class _Parser:
             case "number", digits:
                 return Constant(self.limited(Fraction(Decimal(digits)), token.start))
             case "name", name:
-                return self.choice(token) if self.take("(") else Variable(self.known(name, token.start))
+                if (count := self.count_comparison(token)) is not None:
+                    return count
+                return self.call(token) if self.take("(") else Variable(self.known(name, token.start))
             case "symbol", ("true" | "false") as truth:
                 return Truth(truth == "true")
             case "symbol", "(":
@@ -205,25 +238,82 @@ class _Parser:
             case "symbol", "not":
                 return Not(self.formula(self.expression(COMPARE), "not"))
             case "symbol", ("-" | "+") as sign:
-                return self.scaled(Fraction(f"{sign}1"), self.number(self.expression(OPERAND), sign), token.start)
+                return self.scaled(Fraction(f"{sign}1"), self.number(self.expression(POWER), sign), token.start)
         raise self.source.error("expected a number, a name or '('", token.start)
 
     def close(self, expected: str, symbol: str = ")") -> None:
         if not self.take(symbol):
             raise self.expected(expected)
 
-    def choice(self, token: _Token) -> Expression:
-        """Read what follows ``where(``."""
-        if token.value != "where":
-            problem = f"expected where(condition, a, b), the only function, got {token.value!r}"
+    def call(self, token: _Token) -> Expression:
+        """Read what follows a name and ``(``."""
+        if token.value not in self.functions:
+            problem = f"expected a function, one of {', '.join(self.functions)}, got {token.value!r}"
             raise self.source.error(problem, token.start)
-        condition = self.formula(self.expression(OR), "where")
-        self.close("an operator or ','", ",")
-        then = self.number(self.expression(OR), "where")
-        self.close("an operator or ','", ",")
-        otherwise = self.number(self.expression(OR), "where")
-        self.close("an operator or ')'")
-        return self.not_too_deep(Where(condition, then, otherwise))
+        return self.not_too_deep(self.functions[token.value](token, self.arguments()))
+
+    def arguments(self) -> list[_Operand]:
+        """Read operands separated by commas, and the closing parenthesis."""
+        read = [self.expression(OR)]
+        while self.take(","):
+            read.append(self.expression(OR))
+        self.close("an operator, ',' or ')'")
+        return read
+
+    def numbers(self, token: _Token, read: list[_Operand]) -> list[Expression]:
+        return [self.number(operand, token.value) for operand in read]
+
+    def formulas(self, token: _Token, read: list[_Operand]) -> list[Expression]:
+        return [self.formula(operand, token.value) for operand in read]
+
+    def choice(self, token: _Token, read: list[_Operand]) -> Expression:
+        if len(read) != 3:
+            raise self.source.error(f"expected where(condition, a, b), got {len(read)} of these", token.start)
+        return Where(self.formula(read[0], "where"), *self.numbers(token, read[1:]))
+
+    def median(self, token: _Token, read: list[_Operand]) -> Expression:
+        if len(read) % 2 == 0:
+            raise self.source.error(f"expected an odd number of numbers for 'median', got {len(read)}", token.start)
+        return Order(len(read) // 2 + 1, *self.numbers(token, read))
+
+    def absolute(self, token: _Token, read: list[_Operand]) -> Expression:
+        if len(read) != 1:
+            raise self.source.error(f"expected one number for 'abs', got {len(read)}", token.start)
+        (number,) = self.numbers(token, read)
+        self.copy(number, 1, token.start)
+        return Order(2, number, -number)
+
+    def clip(self, token: _Token, read: list[_Operand]) -> Expression:
+        match self.numbers(token, read):
+            case [number, Constant(low), Constant(high)] if low < high:
+                return Order(2, number, low, high)
+        raise self.source.error("expected clip(a, low, high) with two constants, low less than high,", token.start)
+
+    def smallest(self, token: _Token, read: list[_Operand]) -> Expression:
+        match self.numbers(token, read):
+            case [Constant(rank), *parts] if rank in range(1, len(parts) + 1):
+                return Order(int(rank), *parts)
+        problem = f"expected smallest(k, a, b, ...) with k an integer from 1 to {max(1, len(read) - 1)},"
+        raise self.source.error(problem, token.start)
+
+    def count_comparison(self, token: _Token) -> Expression | None:
+        """Read what follows ``exactly`` in ``exactly 2 of (p, q, r)``, if that is what stands here."""
+        words = (self.word(token),) if self.word(token) == "exactly" else (self.word(token), self.word(self.token))
+        number = self.position + len(words) - 1
+        if words not in COUNTED or self.tokens[number].kind != "number":
+            return None
+        self.position = number + 1
+        value = self.limited(Fraction(Decimal(self.tokens[number].value)), self.tokens[number].start)
+        if self.word(self.token) != "of":
+            raise self.expected("'of' and formulas in parentheses")
+        self.position += 1
+        self.close("'(' and formulas", "(")
+        formulas = self.formulas(self.tokens[number + 1], self.arguments())
+        return self.not_too_deep(Compare(COUNTED[words], Count(*formulas), value))
+
+    def word(self, token: _Token) -> str | None:
+        """A name that is not quoted, in small letters."""
+        return token.value.lower() if token.kind == "name" and self.source.text[token.start] not in '`"' else None
 
     def disjunction(self, first: _Operand) -> Expression:
         return Or(*self.joined(first, "or", AND))
@@ -242,8 +332,9 @@ class _Parser:
         parts: list[Expression] = []
         while symbol := self.take(">", "<", ">=", "<=", "=", "!="):
             one = self.number(left, symbol)
-            if parts and any(isinstance(node, Where) for node in one.walk()):
-                raise self.source.error("expected 'and' between two comparisons of where(...)", left.start)
+            if parts and any(node.is_boolean for node in one.walk()):  # nested, these would double again and again
+                problem = "expected 'and' between two comparisons of where(...) or count(...)"
+                raise self.source.error(problem, left.start)
             left = self.expression(SUM)
             parts.append(Compare(symbol, one, self.number(left, symbol)))
         return parts[0] if len(parts) == 1 else And(*parts)
@@ -255,22 +346,50 @@ class _Parser:
         return total(parts)
 
     def product(self, first: _Operand) -> Expression:
-        factor, column = Fraction(1), None
+        coefficient, factors = Fraction(1), list[Expression]()
         operand, symbol = first, "*"
         while True:
-            value = self.number(operand, symbol)
-            if isinstance(value, Constant):
-                factor = self.limited(factor * self.multiplier(symbol, value.value, operand.start), operand.start)
-            elif symbol == "/":
+            further, inner = coefficient_and_factors(self.number(operand, symbol))
+            if symbol == "/" and inner:
                 raise self.source.error("expected a number after '/', got a column", operand.start)
-            elif column is not None:
-                problem = "expected a number, because products of two columns are not supported,"
-                raise self.source.error(problem, operand.start)
-            else:
-                column = value
+            coefficient = self.limited(coefficient * self.multiplier(symbol, further, operand.start), operand.start)
+            factors += inner
             if not (next_symbol := self.take("*", "/")):
-                return Constant(factor) if column is None else self.scaled(factor, column, first.start)
-            operand, symbol = self.expression(OPERAND), next_symbol
+                return self.multiplied(coefficient, factors, first.start)
+            operand, symbol = self.expression(POWER), next_symbol
+
+    def multiplied(self, coefficient: Fraction, factors: list[Expression], position: int) -> Expression:
+        if not factors:
+            return Constant(coefficient)
+        return self.scaled(coefficient, factors[0] if len(factors) == 1 else Product(*factors), position)
+
+    def power(self, base: _Operand) -> Expression:
+        """Read ``**`` and a positive integer."""
+        number = self.number(base, "**")
+        self.take("**")
+        token = self.token
+        if (
+            token.kind != "number"
+            or not token.value.isdecimal()
+            or not 1 <= len(token.value) <= 4
+            or not int(token.value)
+        ):
+            raise self.expected("a positive integer after '**'")
+        self.position += 1
+        if self.token.value == "**" and self.token.kind == "symbol":
+            raise self.expected("parentheses around one of two powers")
+        times = int(token.value)
+        coefficient, factors = coefficient_and_factors(number)
+        self.copy(number, times - 1, token.start)
+        if (abs(coefficient.numerator) * coefficient.denominator).bit_length() * times > 8 * DIGITS:
+            raise self.too_long(token.start)
+        return self.multiplied(self.limited(coefficient**times, token.start), [*factors] * times, token.start)
+
+    def copy(self, number: Expression, times: int, position: int) -> None:
+        """Check that powers and absolute values do not make the tree too large."""
+        self.copies += number.size * times
+        if self.copies > COPIES:
+            raise self.source.error(f"expected powers and abs(...) of at most {COPIES:,} nodes", position)
 
     def multiplier(self, symbol: str, value: Fraction, position: int) -> Fraction:
         if symbol == "*":
@@ -289,8 +408,11 @@ class _Parser:
         """Check that a number, and the common denominator of all numbers, is not too long."""
         self.denominator = lcm(self.denominator, value.denominator)
         if max(abs(value.numerator), self.denominator) >= TOO_LARGE:
-            raise self.source.error(f"expected numbers and denominators of at most {DIGITS:,} digits", position)
+            raise self.too_long(position)
         return value
+
+    def too_long(self, position: int) -> InputError:
+        return self.source.error(f"expected numbers and denominators of at most {DIGITS:,} digits", position)
 
     def known(self, name: str, position: int) -> str:
         if self.names is None:

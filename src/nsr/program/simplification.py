@@ -1,10 +1,13 @@
 """The canonical form of a program, which equals the original in exact arithmetic.
 
-Sums are flat and sorted. In comparisons every variable stands on the side where its coefficient is positive, the first
-one on the left. Negations are pushed into the comparisons. Formulas are flat, sorted and free of repetition. With
-floats the order of additions can change the last bit: simplify first, then evaluate.
+Sums and products are flat and sorted, with the coefficient of a product pulled out; products of sums are not expanded.
+In comparisons every variable stands on the side where its coefficient is positive, the first one on the left. Negations
+are pushed into the comparisons. Formulas are flat, sorted and free of repetition. Counts are compared with >= <= = !=,
+and become And and Or where they can. The numbers of a minimum, maximum or median are sorted. With floats the order of
+additions and multiplications can change the last bit: simplify first, then evaluate.
 """
 
+from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -15,13 +18,17 @@ from nsr.program.expressions import (
     And,
     Compare,
     Constant,
+    Count,
     Expression,
     Linear,
     Not,
     Or,
+    Order,
+    Product,
     Truth,
     Variable,
     Where,
+    coefficient_and_factors,
     natural_key,
     total,
 )
@@ -42,6 +49,12 @@ def simplify(expression: Expression) -> Expression:
             return _joined(type(expression), [simplify(part) for part in expression.parts])
         case Where(condition, then, otherwise):
             return _choice(simplify(condition), simplify(then), simplify(otherwise))
+        case Product(factors):
+            return _product(map(simplify, factors))
+        case Count(formulas):
+            return _count(map(simplify, formulas))
+        case Order(rank, parts):
+            return _order(rank, [simplify(part) for part in parts])
     return expression
 
 
@@ -50,6 +63,10 @@ def negated(formula: Expression) -> Expression:
     match formula:
         case Truth(value):
             return Truth(not value)
+        case Compare(">=", Count() as count, Constant(value)):
+            return Compare("<=", count, value - 1)
+        case Compare("<=", Count() as count, Constant(value)):
+            return Compare(">=", count, value + 1)
         case Compare(operator, left, right):
             return Compare(NEGATED[operator], left, right)
         case And(parts):
@@ -73,6 +90,115 @@ def _sorted_sum(expression: Expression) -> Expression:
     return Linear(tuple(terms), expression.constant)
 
 
+def _product(factors: Iterable[Expression]) -> Expression:
+    """Canonical: factors sorted, and sums without a common factor, the first of their terms positive."""
+    coefficient, atoms = ONE, list[Expression]()
+    for factor in factors:
+        further, inner = coefficient_and_factors(factor)
+        coefficient *= further
+        for atom in inner:
+            scale, primitive = _primitive(atom)
+            coefficient *= scale
+            atoms.append(primitive)
+    if not atoms:
+        return Constant(coefficient)
+    product = Product(*sorted(atoms, key=_key)) if len(atoms) > 1 else atoms[0]
+    return _sorted_sum(total([(coefficient, product)]))
+
+
+def _primitive(number: Expression) -> tuple[Fraction, Expression]:
+    """Split a canonical number into a factor and a sum whose terms have integer coefficients without a common one."""
+    if not isinstance(number, Linear):
+        return ONE, number
+    scale = 1 / _clearing_factor([coefficient for coefficient, _ in number.terms])
+    if min(number.terms, key=lambda term: _key(term[1]))[0] < 0:
+        scale = -scale
+    return scale, _sorted_sum(total([(1 / scale, number)]))
+
+
+def _clearing_factor(coefficients: list[Fraction]) -> Fraction:
+    """The factor that makes coefficients integers without a common factor."""
+    factor = Fraction(lcm(*(c.denominator for c in coefficients)), gcd(*(c.numerator for c in coefficients)))
+    return factor / gcd(*((c * factor).numerator for c in coefficients))
+
+
+def _count(formulas: Iterable[Expression]) -> Expression:
+    """Canonical: sorted, without truth values, and without formulas of which exactly one holds."""
+    constant, kept = 0, list[Expression]()
+    for formula in formulas:
+        if isinstance(formula, Truth):
+            constant += formula.value
+        elif (opposite := negated(formula)) in kept:
+            kept.remove(opposite)
+            constant += 1
+        else:
+            kept.append(formula)
+    if not kept:
+        return Constant(constant)
+    return total([(ONE, Count(*sorted(kept, key=_key)))], Fraction(constant))
+
+
+def _order(rank: int, parts: list[Expression]) -> Expression:
+    """Canonical: sorted, and without parts that cannot matter."""
+    constants = sorted(part.value for part in parts if isinstance(part, Constant))
+    if len(constants) == len(parts):
+        return Constant(constants[rank - 1])
+    if rank in (1, len(parts)):
+        return _extreme(rank > 1, parts)
+    for part in set(parts):
+        times = parts.count(part)
+        if len(parts) - times < rank <= times:  # wherever the others are, this one has the rank
+            return part
+    return Order(rank, *sorted(parts, key=_key))
+
+
+def _extreme(largest: bool, parts: list[Expression]) -> Expression:
+    """Canonical minimum or maximum: flat, without repetition, with one constant at most."""
+    flat = {inner for part in parts for inner in _flat_parts(largest, part)}
+    bounds = [part.value for part in flat if isinstance(part, Constant)]
+    kept = sorted((part for part in flat if not isinstance(part, Constant)), key=_key)
+    if not bounds and len(kept) == 2 and total([(ONE, part) for part in kept]) == Constant(0):
+        return _sorted_sum(total([(ONE if largest else -ONE, _absolute(kept[0]))]))
+    if bounds:
+        bound = max(bounds) if largest else min(bounds)
+        if len(kept) == 1 and (clipped := _clipped(largest, bound, kept[0])) is not None:
+            return clipped
+        kept = sorted([*kept, Constant(bound)], key=_key)
+    return kept[0] if len(kept) == 1 else Order(len(kept) if largest else 1, *kept)
+
+
+def _flat_parts(largest: bool, part: Expression) -> tuple[Expression, ...]:
+    """The parts of a maximum inside a maximum; an absolute value stays as it is."""
+    same = isinstance(part, Order) and part.absolute is None and (part.is_maximum if largest else part.is_minimum)
+    return part.parts if same and isinstance(part, Order) else (part,)
+
+
+def _absolute(number: Expression) -> Expression:
+    """The absolute value of a canonical number that is not constant: of two numbers, the one that starts with plus."""
+    if isinstance(number, Linear) and len(number.terms) == 1 and number.constant == 0:
+        ((coefficient, atom),) = number.terms
+        return total([(abs(coefficient), _absolute(atom))])
+    if isinstance(number, Order) and number.absolute is not None:
+        return number
+    if isinstance(number, Linear) and min(number.terms, key=lambda term: _key(term[1]))[0] < 0:
+        number = _sorted_sum(total([(-ONE, number)]))
+    return Order(2, number, _sorted_sum(total([(-ONE, number)])))
+
+
+def _clipped(largest: bool, bound: Fraction, inner: Expression) -> Expression | None:
+    """The maximum of a constant and a minimum with another constant, or the other way round, as one node."""
+    if not isinstance(inner, Order) or not (inner.is_minimum if largest else inner.is_maximum):
+        return None
+    bounds = [part for part in inner.parts if isinstance(part, Constant)]
+    if len(bounds) != 1:
+        return None
+    low, high = (bound, bounds[0].value) if largest else (bounds[0].value, bound)
+    if low >= high:
+        return Constant(bound)
+    others = _extreme(not largest, [part for part in inner.parts if not isinstance(part, Constant)])
+    return Order(2, *sorted((others, Constant(low), Constant(high)), key=_key))
+
+
 def _comparison(operator: str, left: Expression, right: Expression) -> Expression:
     """Canonical: positive integer coefficients without a common factor on both sides, the constant on the right."""
     difference = total([(ONE, left), (-ONE, right)])
@@ -80,14 +206,39 @@ def _comparison(operator: str, left: Expression, right: Expression) -> Expressio
         return Truth(bool(COMPARISONS[operator](difference.value, 0)))
     linear = difference if isinstance(difference, Linear) else Linear(((ONE, difference),))
     terms = sorted(linear.terms, key=lambda term: _key(term[1]))
-    factor = Fraction(lcm(*(c.denominator for c, _ in terms)), gcd(*(c.numerator for c, _ in terms)))
-    factor /= gcd(*((c * factor).numerator for c, _ in terms))
+    factor = _clearing_factor([coefficient for coefficient, _ in terms])
     if terms[0][0] < 0:
         operator, factor = MIRRORED[operator], -factor
     scaled = [(coefficient * factor, atom) for coefficient, atom in terms]
     left = total([(c, atom) for c, atom in scaled if c > 0])
     right = total([(-c, atom) for c, atom in scaled if c < 0], -linear.constant * factor)
+    if isinstance(left, Count) and isinstance(right, Constant):
+        return _count_comparison(operator, left, right.value)
     return Compare(operator, _sorted_sum(left), _sorted_sum(right))
+
+
+def _count_comparison(operator: str, count: Count, value: Fraction) -> Expression:
+    """A canonical count compared with a constant."""
+    numbers = range(len(count.formulas) + 1)
+    compared = _count_among(count, {number for number in numbers if COMPARISONS[operator](number, value)})
+    assert compared is not None, "one comparison holds for numbers that one comparison describes"
+    return compared
+
+
+def _count_among(count: Count, numbers: set[int]) -> Expression | None:
+    """The formula that a count is one of these numbers, if it takes no more than one comparison, And or Or."""
+    size = len(count.formulas)
+    others = set(range(size + 1)) - numbers
+    if not numbers or not others:
+        return Truth(bool(numbers))
+    for few, kind in ((numbers, And), (others, Or)):
+        if few in ({0}, {size}):
+            negative = few == {size * (kind is Or)}
+            return _joined(kind, [negated(part) if negative else part for part in count.formulas])
+    for operator, bound in (("=", min(numbers)), ("!=", min(others)), (">=", min(numbers)), ("<=", max(numbers))):
+        if numbers == {number for number in range(size + 1) if COMPARISONS[operator](number, bound)}:
+            return Compare(operator, count, bound)
+    return None
 
 
 SIGNS: dict[str, frozenset[int]] = {
@@ -101,6 +252,10 @@ def _joined(kind: type[And] | type[Or], parts: list[Expression]) -> Expression:
     """Canonical: flat, sorted, without repetition, and with one comparison for any two sides."""
     neutral, absorbing = Truth(kind is And), Truth(kind is Or)  # p or True is True
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
+    for count, compared in _repeated_counts(flat).items():
+        rest = [part for part in flat if part not in compared]
+        if (fewer := _merge_counts(kind, count, compared)) != compared:
+            return _joined(kind, [*rest, *fewer])
     merged = _merge_comparisons(kind, flat) - {neutral}
     if absorbing in merged or _cover_all_cases(merged):
         return absorbing
@@ -124,6 +279,37 @@ def _merge_comparisons(kind: type[And] | type[Or], parts: list[Expression]) -> s
     for sides, holds in signs.items():
         merged.add(Compare(OPERATORS[holds], *sides) if holds in OPERATORS else Truth(bool(holds)))
     return merged
+
+
+def _repeated_counts(parts: list[Expression]) -> dict[Count, set[Expression]]:
+    """The counts that are compared with more than one constant, with these comparisons."""
+    compared: dict[Count, set[Expression]] = {}
+    for part in parts:
+        if isinstance(part, Compare) and isinstance(part.left, Count) and isinstance(part.right, Constant):
+            compared.setdefault(part.left, set()).add(part)
+    return {count: several for count, several in compared.items() if len(several) > 1}
+
+
+def _operator_and_value(comparison: Expression) -> tuple[str, Fraction]:
+    assert isinstance(comparison, Compare)
+    assert isinstance(comparison.right, Constant)
+    return comparison.operator, comparison.right.value
+
+
+def _merge_counts(kind: type[And] | type[Or], count: Count, compared: set[Expression]) -> set[Expression]:
+    """The fewest comparisons of a count: for And the least and the largest number, and the gaps between them."""
+    if kind is Or:
+        return {negated(part) for part in _merge_counts(And, count, {negated(part) for part in compared})}
+    numbers = {
+        number
+        for number in range(len(count.formulas) + 1)
+        if all(COMPARISONS[operator](number, value) for operator, value in map(_operator_and_value, compared))
+    }
+    if (one := _count_among(count, numbers)) is not None:
+        return {one}
+    bounds = [(">=", min(numbers)), ("<=", max(numbers))]
+    gaps = [("!=", number) for number in range(min(numbers), max(numbers)) if number not in numbers]
+    return {_count_comparison(operator, count, Fraction(number)) for operator, number in bounds + gaps} - {Truth(True)}
 
 
 def _cover_all_cases(parts: set[Expression]) -> bool:

@@ -1,5 +1,6 @@
 """Programs as text: ``str`` as a Python programmer would write the formula, ``repr`` as the call that builds it."""
 
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from keyword import iskeyword
@@ -8,10 +9,13 @@ from nsr.program.expressions import (
     And,
     Compare,
     Constant,
+    Count,
     Expression,
     Linear,
     Not,
     Or,
+    Order,
+    Product,
     Truth,
     Variable,
     Where,
@@ -24,13 +28,16 @@ OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 KEYWORDS = frozenset({"and", "or", "not", "true", "false"})
 """Words that are not names, in capitals or not: ``nsr.program.parser`` reads ``NOT a > b AND c > d``."""
 
+COUNTED: Mapping[str, str] = {">=": "at least", "<=": "at most", "=": "exactly", "!=": "not exactly"}
+"""How the comparison of a count with an integer is written: ``at least 2 of (a > b, c > d, e > f)``."""
+
 LARGEST_DECIMAL = 10**4000
 """Python reads and writes longer integers only in hexadecimal."""
 
 
 def text(expression: Expression) -> str:
     """Write the expression on one line, with no more parentheses than it needs."""
-    return _text(expression, OR)
+    return _text(expression)
 
 
 def constructor_call(expression: Expression) -> str:
@@ -45,6 +52,8 @@ def constructor_call(expression: Expression) -> str:
             arguments = f"[{pairs}], {_literal(constant)}" if constant else f"[{pairs}]"
         case Compare(operator, left, right):
             arguments = f"{operator!r}, {constructor_call(left)}, {constructor_call(right)}"
+        case Order(rank, parts):
+            arguments = ", ".join([str(rank), *map(constructor_call, parts)])
         case _:
             arguments = ", ".join(map(constructor_call, expression.children))
     return f"{type(expression).__name__}({arguments})"
@@ -96,22 +105,14 @@ def _escaped(letter: str) -> str:
     return letter if letter.isprintable() and letter != "\\" else letter.encode("unicode_escape").decode()
 
 
-def _text(expression: Expression, around: int) -> str:
+def _text(expression: Expression, around: int = OR) -> str:
     match expression:
-        case Variable(variable):
-            return name(variable)
+        case Where() | Count():
+            return f"{type(expression).__name__.lower()}({', '.join(map(_text, expression.children))})"
         case Truth(value):
             return str(value)
-        case Constant(value):
-            written = number(value)
-            return f"({written})" if around > SUM and (value < 0 or "/" in written) else written
-        case Where(condition, then, otherwise):
-            return f"where({', '.join(_text(part, OR) for part in (condition, then, otherwise))})"
-        case Linear():
-            return _bound(_sum(expression), SUM, around)
-        case Compare(operator, left, right):
-            symbol = "==" if operator == "=" else operator
-            return _bound(f"{_text(left, SUM)} {symbol} {_text(right, SUM)}", COMPARE, around)
+        case Compare():
+            return _comparison(expression, around)
         case Not(part):
             return _bound(f"not {_text(part, NOT)}", NOT, around)
         case And((part,)) | Or((part,)):
@@ -120,18 +121,73 @@ def _text(expression: Expression, around: int) -> str:
             return _bound(" and ".join(_text(part, AND) for part in parts), AND, around)
         case Or(parts):
             return _bound(" or ".join(_text(part, OR) for part in parts), OR, around)
+    return _number_text(expression, around)
+
+
+def _number_text(expression: Expression, around: int) -> str:
+    match expression:
+        case Variable(variable):
+            return name(variable)
+        case Constant(value):
+            written = number(value)
+            return f"({written})" if around > SUM and (value < 0 or "/" in written) else written
+        case Linear():
+            return _bound(_sum(expression), SUM, around)
+        case Product():
+            return _bound(_product(expression), PRODUCT, around)
+        case Order():
+            return _order(expression)
     raise TypeError(f"cannot write {type(expression).__name__} as text")
+
+
+def _call(function: str, arguments: Iterable[Expression]) -> str:
+    return f"{function}({', '.join(map(_text, arguments))})"
+
+
+def _comparison(expression: Compare, around: int) -> str:
+    match expression:
+        case Compare((">=" | "<=" | "=" | "!=") as operator, Count(formulas), Constant(value)) if (
+            value.denominator == 1 and value >= 0
+        ):
+            words = f"{COUNTED[operator]} {_digits(value.numerator)} of "
+            return _bound(_call(words, formulas), NOT if operator == "!=" else COMPARE, around)
+    symbol = "==" if expression.operator == "=" else expression.operator
+    written = f"{_text(expression.left, SUM)} {symbol} {_text(expression.right, SUM)}"
+    return _bound(written, COMPARE, around)
+
+
+def _order(expression: Order) -> str:
+    """``abs``, ``min``, ``max``, ``clip`` or ``median`` where one of them says the same, else ``smallest``."""
+    rank, parts = expression.rank, expression.parts
+    if (absolute := expression.absolute) is not None:
+        return _call("abs", [absolute])
+    if (clipped := expression.clipped) is not None:
+        return _call("clip", [clipped[0], *map(Constant, clipped[1:])])
+    if expression.is_minimum or expression.is_maximum:
+        return _call("min" if expression.is_minimum else "max", parts)
+    if 2 * rank == len(parts) + 1:
+        return _call("median", parts)
+    return _call("smallest", [Constant(rank), *parts])
 
 
 def _sum(expression: Linear) -> str:
     written = ""
     for coefficient, atom in expression.parts():
         sign = ("-" if coefficient < 0 else "") if not written else (" - " if coefficient < 0 else " + ")
-        written += sign + _product(abs(coefficient), atom)
+        written += sign + _term(abs(coefficient), atom)
     return written
 
 
-def _product(coefficient: Fraction, atom: Expression | None) -> str:
+def _product(expression: Product) -> str:
+    """Factors in order, those in a row that are equal as a power: a*b**2."""
+    written = list[str]()
+    for factor, times in expression.powers():
+        around = ATOM if written or times > 1 else PRODUCT
+        written.append(f"{_text(factor, around)}{f'**{times}' if times > 1 else ''}")
+    return "*".join(written)
+
+
+def _term(coefficient: Fraction, atom: Expression | None) -> str:
     if atom is None:
         return number(coefficient)
     times = "" if coefficient.numerator == 1 else f"{_digits(coefficient.numerator)}*"
