@@ -19,7 +19,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ class Record:
     """Why nothing was."""
     read_back: bool | None = None
     proof: str | None = None
-    exempt: tuple[str, ...] = ()
+    exempt: list[str] = field(default_factory=list)
     """Border cases named by the evidence that no row of the table shows."""
     counterexample: str | None = None
     wrong: float | None = None
@@ -203,7 +203,7 @@ def claim(model: Any, table: Any, fresh: dict[str, Any]) -> dict[str, Any]:
         **found,
         "read_back": result.ok,
         "proof": result.proof,
-        "exempt": result.exempt,
+        "exempt": list(result.exempt),
         "counterexample": result.counterexample,
     }
 

@@ -139,6 +139,9 @@ def _print_missed(records: Records, console: Console) -> None:
             why = record["counterexample"] or record["reason"] or ""
             text = f"not read back: {record['line']} {record['table']} ({record['rows']} rows): {record['truth']}"
             console.print(f"{text}\n    got {record['rule']}; {why}", markup=False, soft_wrap=True)
+        elif record["proof"] == "undecided":
+            text = f"neither proved nor disproved: {record['line']} {record['table']}: {record['rule']}"
+            console.print(f"{text}; {record['counterexample'] or 'time ran out'}", markup=False, soft_wrap=True)
 
 
 def _claims_table(records: Records) -> Table:

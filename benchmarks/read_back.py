@@ -7,13 +7,14 @@ decimals that they stand for: a program on floats gives another answer for 0.1 +
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from rule_tables import FLOAT, Scale
 
 from nsr.errors import InputError
-from nsr.program import Program
+from nsr.program import Compare, Program
 
 TIME_LIMIT = 10.0
 """Seconds for each proof."""
@@ -52,7 +53,7 @@ def read_back(program: Program, not_covered: Sequence[str], table: Any, fresh: S
         table: The ``RuleTable`` that it was read from.
         fresh: Tables of fresh rows.
     """
-    exempt = ties(not_covered)
+    exempt = [tie for tie in ties(not_covered) if not np.any(tie(table.columns))]
     for rows in fresh:
         if (row := first_difference(program, rows, exempt)) is not None:
             shown = ", ".join(f"{name} = {float(value):g}" for name, value in rows.exact_row(row).items())
@@ -69,7 +70,7 @@ def ties(texts: Sequence[str]) -> list[Program]:
             program = Program.parse(text)
         except InputError:
             continue
-        if getattr(program.expression, "operator", getattr(program.expression, "symbol", None)) == "=":
+        if isinstance(program.expression, Compare) and program.expression.operator == "=":
             found.append(program)
     return found
 
@@ -88,14 +89,7 @@ def first_difference(program: Program, rows: Any, exempt: Sequence[Program]) -> 
 
 def _exact_values(rows: Any, row: int) -> dict[str, Any]:
     """All columns of a row; those that matter as the decimals they stand for, others as the floats they are."""
-    others = {name: Scale().exact(0) + _fraction(column[row]) for name, column in rows.columns.items()}
-    return others | rows.exact_row(row)
-
-
-def _fraction(value: Any) -> Any:
-    from fractions import Fraction
-
-    return Fraction(value.item())
+    return {name: Fraction(column[row].item()) for name, column in rows.columns.items()} | rows.exact_row(row)
 
 
 def prove(program: Program, table: Any, exempt: Sequence[Program]) -> tuple[str, str | None]:
