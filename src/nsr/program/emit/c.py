@@ -3,7 +3,8 @@
 Exact: the function of double gives the same bits as the program on floats. The source forbids the compiler to contract
 products and sums, and does not compile where doubles are not IEEE doubles. The function of int64_t is exact for inputs
 up to the size stated in its comment and contains no fractions: comparisons are cleared of denominators, and a program
-whose answers can be fractions has no such function.
+whose answers can be fractions has no such function. The function
+of double may differ for a minimum, maximum or median of a NaN, such as inf - inf.
 """
 
 import re

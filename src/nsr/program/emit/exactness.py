@@ -1,12 +1,17 @@
 """Which numbers of a program a target can represent, and the warning if it cannot."""
 
 import inspect
+import itertools
 import warnings
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import partial, reduce
+from itertools import zip_longest
+from typing import Any
 
 from nsr.errors import InputError
-from nsr.program.expressions import Constant, Expression, Linear, Where
+from nsr.program.expressions import Constant, Count, Expression, Linear, Order, Product, Where
 from nsr.program.text import number
 from nsr.program.values import INT64
 
@@ -69,10 +74,10 @@ def reject_overflow(expression: Expression, target: str) -> None:
 def adds_as_integers(expression: Expression) -> bool:
     """Whether constants alone can add up to more than 2^53, where integers are exact and floats are rounded.
 
-    This takes a choice between constants inside a sum. Targets that keep integers and floats apart, such as Python,
-    then differ from a program that is given floats.
+    This takes a choice between constants inside a sum or product. Targets that keep integers and floats apart, such as
+    Python, then differ from a program that is given floats.
     """
-    bounds = (_constant_bound(node) for node in expression.walk() if isinstance(node, Linear))
+    bounds = (_constant_bound(node) for node in expression.walk() if isinstance(node, Linear | Product))
     return any(bound is not None and bound > FLOAT_INTEGERS for bound in bounds)
 
 
@@ -93,8 +98,12 @@ def _constant_bound(node: Expression) -> Fraction | None:
     match node:
         case Constant(value):
             return abs(value)
-        case Where(_, then, otherwise):
-            return max((bound for bound in map(_constant_bound, (then, otherwise)) if bound is not None), default=None)
+        case Where() | Order():
+            return max((bound for bound in map(_constant_bound, _parts(node)) if bound is not None), default=None)
+        case Count(formulas):
+            return Fraction(len(formulas))
+        case Product(factors):
+            return _constant_start(factors)
         case Linear(terms, constant):
             bounds = [(abs(c.numerator), _constant_bound(atom)) for c, atom in terms]
             if all(bound is None for _, bound in bounds):
@@ -103,25 +112,61 @@ def _constant_bound(node: Expression) -> Fraction | None:
     return None
 
 
+def _parts(node: Where | Order) -> tuple[Expression, ...]:
+    """The numbers that one is chosen from."""
+    return node.parts if isinstance(node, Order) else (node.then, node.otherwise)
+
+
+def _constant_start(factors: Iterable[Expression]) -> Fraction | None:
+    """Bound the product of the first factors, as long as they are made of constants alone."""
+    product = None
+    for factor in factors:
+        if (bound := _constant_bound(factor)) is None:
+            break
+        product = max(bound, Fraction(1)) * (product or 1)
+    return product
+
+
 def integer_range(expression: Expression) -> int | None:
     """Largest magnitude of inputs for which nothing overflows int64; None if a number of the program already does."""
     largest = INT64
-    for slope, offset in (_growth(node) for node in expression.walk() if not node.is_boolean):
-        if offset > INT64:
+    for bound in {tuple(_growth(node)) for node in expression.walk() if not node.is_boolean}:
+        if _at(bound, largest) > INT64:
+            largest = bisect_right(range(largest), INT64, key=partial(_at, bound)) - 1
+        if largest < 1:
             return None
-        largest = min(largest, int((INT64 - offset) / slope) if slope else INT64)
-    return largest or None
+    return largest
 
 
-def _growth(number: Expression) -> tuple[Fraction, Fraction]:
-    """Slope s and offset o: for inputs up to x, the number and all intermediate results are at most s * x + o."""
+Growth = list[Fraction]
+"""Coefficients c of a polynomial: for inputs up to x, a number is at most c[0] + c[1]*x + c[2]*x*x and so on."""
+
+
+def _growth(number: Expression) -> Growth:
+    """Bound a number and all intermediate results, for inputs of at least 1."""
     match number:
         case Constant(value):
-            return Fraction(0), abs(value)
+            return [abs(value)]
         case Linear(terms, constant):
-            growths = [(abs(c.numerator), *_growth(atom)) for c, atom in terms]
-            return sum((c * s for c, s, _ in growths), Fraction(0)), sum((c * o for c, _, o in growths), abs(constant))
-        case Where(_, then, otherwise):
-            slopes, offsets = zip(_growth(then), _growth(otherwise), strict=True)
-            return max(slopes), max(offsets)
-    return Fraction(1), Fraction(0)
+            grown = [[abs(c.numerator) * bound for bound in _growth(atom)] for c, atom in terms]
+            return [sum(bounds, Fraction(0)) for bounds in zip_longest(*grown, [abs(constant)], fillvalue=Fraction(0))]
+        case Where() | Order():
+            return [max(bounds) for bounds in zip_longest(*map(_growth, _parts(number)), fillvalue=Fraction(0))]
+        case Count(formulas):
+            return [Fraction(len(formulas))]
+        case Product(factors):
+            return reduce(_multiplied, map(_growth, factors))
+    return [Fraction(0), Fraction(1)]
+
+
+def _multiplied(one: Growth, other: Growth) -> Growth:
+    """The product of two bounds; no less than the first, which is an intermediate result."""
+    other = other if sum(other) >= 1 else [other[0] + 1, *other[1:]]
+    product = [Fraction(0)] * (len(one) + len(other) - 1)
+    for (degree, bound), (further, factor) in itertools.product(enumerate(one), enumerate(other)):
+        product[degree + further] += bound * factor
+    return product
+
+
+def _at(bound: Iterable[Fraction], inputs: int) -> Any:
+    return sum((coefficient * inputs**degree for degree, coefficient in enumerate(bound)), Fraction(0))

@@ -17,7 +17,21 @@ from nsr.errors import InputError
 from nsr.program.emit.exactness import FLOAT_INTEGERS, short
 from nsr.program.emit.names import unwritable
 from nsr.program.emit.targets import target
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.program import Program
 
 FORMAT = "nsr-program/1"
@@ -51,6 +65,10 @@ def _node(node: Expression) -> dict[str, Any]:
             return {type(node).__name__.lower(): [_node(part) for part in node.parts]}
         case Where(condition, then, otherwise):
             return {"where": _node(condition), "then": _node(then), "else": _node(otherwise)}
+        case Product(parts) | Count(parts):
+            return {type(node).__name__.lower(): [_node(part) for part in parts]}
+        case Order(rank, parts):
+            return {"order": rank, "of": [_node(part) for part in parts]}
     raise TypeError(f"cannot write {node!r} as JSON")
 
 
@@ -151,6 +169,9 @@ class _Reader:
             "constant": ({"constant"}, lambda data, _: Constant(self.rational(data["constant"]))),
             "sum": ({"sum", "plus"}, self.sum),
             "where": ({"where", "then", "else"}, self.where),
+            "product": ({"product"}, self.product),
+            "count": ({"count"}, lambda data, depth: Count(*self.parts(data["count"], depth))),
+            "order": ({"order", "of"}, self.order),
         }
         self.formulas: dict[str, tuple[set[str], Callable[[Any, int], Expression]]] = {
             "truth": ({"truth"}, self.truth),
@@ -197,6 +218,18 @@ class _Reader:
     def where(self, data: Any, depth: int) -> Expression:
         condition = self.node(data["where"], depth, self.formulas)
         return Where(condition, *(self.node(data[key], depth, self.numbers) for key in ("then", "else")))
+
+    def product(self, data: Any, depth: int) -> Expression:
+        factors = self.several(data["product"], "product")
+        if len(factors) < 2:
+            raise InputError("a product must have at least two factors, got one")
+        return Product(*(self.node(factor, depth, self.numbers) for factor in factors))
+
+    def order(self, data: Any, depth: int) -> Expression:
+        rank, parts = data["order"], self.several(data["of"], "order")
+        if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= len(parts):
+            raise InputError(f"the rank of an order must be an integer from 1 to {len(parts)}, got {_shown(rank)}")
+        return Order(rank, *(self.node(part, depth, self.numbers) for part in parts))
 
     def truth(self, data: Any, _depth: int) -> Expression:
         if not isinstance(data["truth"], bool):

@@ -4,7 +4,7 @@ Exact everywhere: numbers are written in full, as terminating decimals or as fra
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from nsr.program import text
 from nsr.program.emit.names import printable
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, COMPARE, Writer
-from nsr.program.expressions import Expression, Where
+from nsr.program.expressions import Count, Expression, Order, Product, Where, as_number
 from nsr.program.program import Program
 
 SPECIAL = {
@@ -56,8 +56,26 @@ class _Latex(Writer):
         return rf"\frac{{{written.replace('/', '}{')}}}" if "/" in written else written
 
     def product(self, coefficient: Fraction, atom: Expression) -> str:
-        written = self.write(atom, ATOM)
+        powers = atom.powers() if isinstance(atom, Product) else [(atom, 1)]
+        written = r" \cdot ".join(self.write(part, ATOM) + (f"^{{{n}}}" if n > 1 else "") for part, n in powers)
         return written if coefficient == 1 else f"{self.number(coefficient)} {written}"
+
+    def count(self, node: Count, around: int) -> str:  # noqa: ARG002
+        return self.call(r"\operatorname{count}", node.formulas)
+
+    def order(self, node: Order) -> str:
+        if (absolute := node.absolute) is not None:
+            return rf"\left|{self.write(absolute)}\right|"
+        if (clipped := node.clipped) is not None:
+            return self.call(r"\operatorname{clip}", map(as_number, clipped))
+        if node.is_minimum or node.is_maximum:
+            return self.call(r"\min" if node.is_minimum else r"\max", node.parts)
+        if 2 * node.rank == len(node.parts) + 1:
+            return self.call(r"\operatorname{median}", node.parts)
+        return self.call(rf"\operatorname{{smallest}}_{{{node.rank}}}", node.parts)
+
+    def call(self, function: str, arguments: Iterable[Expression]) -> str:
+        return rf"{function}\left({', '.join(map(self.write, arguments))}\right)"
 
     def choice(self, node: Where) -> str:
         condition, then, otherwise = map(self.write, node.children)

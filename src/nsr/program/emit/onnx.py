@@ -1,6 +1,7 @@
 """ONNX: a model over columns of float64, one input of shape [rows] for each, with the output ``answer``.
 
-Exact: the same bits as the program on floats, if the runtime follows IEEE arithmetic. Integers are exact up to 2^53.
+Exact: the same bits as the program on floats, if the runtime follows IEEE arithmetic, except for a minimum, maximum or
+median of a NaN, such as inf - inf. Integers are exact up to 2^53.
 An input is named after its column, unless protobuf cannot store the name or it is that of the output. The metadata of
 the model hold the names of the columns (``inputs``) and the program (``program``), both as JSON.
 """
@@ -15,7 +16,21 @@ from nsr.program.emit.exactness import reject_overflow, rounded_integer, short, 
 from nsr.program.emit.json import json_text
 from nsr.program.emit.names import identifiers, printable, unwritable
 from nsr.program.emit.targets import target
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
+from nsr.program.lowering import as_choices
 from nsr.program.program import Program
 
 OPSET, IR_VERSION = 17, 8
@@ -94,6 +109,18 @@ class _Graph:
                 return first
             case Where():
                 return self.node("Where", [self.build(child) for child in node.children])
+        return self.computed_number(node)
+
+    def computed_number(self, node: Expression) -> str:
+        match node:
+            case Product():
+                return self.part(Fraction(1), node)
+            case Order() if (absolute := node.absolute) is not None:
+                return self.node("Abs", [self.build(absolute)])
+            case Order(_, parts) if node.is_minimum or node.is_maximum:
+                return self.node("Min" if node.is_minimum else "Max", [self.build(part) for part in parts])
+            case Count() | Order():
+                return self.build(as_choices(node))
         raise TypeError(f"cannot write {node!r} as ONNX")
 
     def sum(self, node: Linear) -> str:
@@ -105,14 +132,17 @@ class _Graph:
         return added
 
     def part(self, coefficient: Fraction, atom: Expression | None) -> str:
-        """``n * x / d``: first multiply, then divide."""
+        """``n * x / d``, or ``n * x * y / d``: first multiply, from left to right, then divide."""
         if atom is None:
             return self.number(coefficient)
-        value, factor, divisor = self.build(atom), coefficient.numerator, coefficient.denominator
+        value, *rest = map(self.build, atom.factors if isinstance(atom, Product) else (atom,))
+        factor, divisor = coefficient.numerator, coefficient.denominator
         if factor == -1:
             value = self.node("Neg", [value])
         elif factor != 1:
             value = self.node("Mul", [self.number(Fraction(factor)), value])
+        for further in rest:
+            value = self.node("Mul", [value, further])
         return value if divisor == 1 else self.node("Div", [value, self.number(Fraction(divisor))])
 
     def number(self, value: Fraction) -> str:

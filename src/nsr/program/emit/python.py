@@ -1,23 +1,28 @@
 """Python: a function of numbers, or of numpy arrays.
 
 Exact: the same bits as the program on floats and float64 arrays. Programs without fractions are also exact on Python
-integers of any size, and on int64 arrays as long as no sum overflows. With fractions, Python divides and so computes in
-floats; ``integers=True`` clears the comparisons of fractions, for inputs that are integers. Python keeps integer
-constants as integers: if one of them is not a float, or if constants alone add up to more than 2^53, the answers on
-floats may differ.
+integers of any size, and on int64 arrays as long as no sum or product overflows. With fractions, Python divides and so
+computes in floats; ``integers=True`` clears the comparisons of fractions, for inputs that are integers. Python keeps
+integer constants as integers: if one of them is not a float, or if constants alone add up to more than 2^53, the
+answers on floats may differ. So may a minimum, maximum or median of a NaN, such as inf - inf.
 """
 
 from fractions import Fraction
+from functools import reduce
 
 from nsr.program import text
 from nsr.program.emit.exactness import numbers_in, short, warn_about_integer_constants, warn_inexact
 from nsr.program.emit.names import function_name, identifiers, printable
 from nsr.program.emit.targets import target
-from nsr.program.emit.writer import ATOM, OR, Writer
-from nsr.program.expressions import Expression, Where
+from nsr.program.emit.writer import ATOM, OR, SUM, Writer
+from nsr.program.expressions import Count, Expression, Order, Where, as_number
 from nsr.program.integers import denominator, with_integer_coefficients
+from nsr.program.lowering import as_choices
 from nsr.program.program import Program
 from nsr.program.values import INT64
+
+FUNCTIONS = ("abs", "int", "max", "min", "sorted")
+"""Built-in functions that emitted programs call."""
 
 
 @target("python")
@@ -32,7 +37,7 @@ def python_source(program: Program, *, name: str = "rule", numpy: bool = False, 
     """
     expression = with_integer_coefficients(program.expression) if integers else program.expression
     _warn(expression, numpy, integers)
-    taken = [function_name(name), *(["np"] if numpy else [])]
+    taken = [function_name(name), *(["np"] if numpy else FUNCTIONS)]
     names = identifiers(program.inputs, taken=taken)
     number = "np.ndarray" if numpy else "int" if integers else "float"
     divided = integers and not expression.is_boolean and denominator(expression) > 1
@@ -76,6 +81,24 @@ class PythonWriter(Writer):
         """Write a choice."""
         return f"{self.write(node.then, OR)} if {self.write(node.condition, OR)} else {self.write(node.otherwise)}"
 
+    def count(self, node: Count, around: int) -> str:
+        """Write how many formulas hold: Python adds True as 1."""
+        if len(node.formulas) == 1:
+            return f"int({self.write(node.formulas[0])})"
+        return self.bound(" + ".join(self.write(formula, ATOM) for formula in node.formulas), SUM, around)
+
+    def order(self, node: Order) -> str:
+        """Write an order statistic with Python's functions."""
+        if (absolute := node.absolute) is not None:
+            return f"abs({self.write(absolute)})"
+        if (clipped := node.clipped) is not None:
+            number, low, high = (self.write(as_number(part)) for part in clipped)
+            return f"min(max({number}, {low}), {high})"
+        parts = ", ".join(map(self.write, node.parts))
+        if node.is_minimum or node.is_maximum:
+            return f"{'min' if node.is_minimum else 'max'}({parts})"
+        return f"sorted(({parts}))[{node.rank - 1}]"
+
 
 class NumpyWriter(PythonWriter):
     """Arrays."""
@@ -87,3 +110,19 @@ class NumpyWriter(PythonWriter):
     def choice(self, node: Where) -> str:
         """Write a choice."""
         return f"np.where({', '.join(self.write(part) for part in node.children)})"
+
+    def count(self, node: Count, around: int) -> str:
+        """Write how many formulas hold: numpy's sum of two booleans is a boolean."""
+        return self.write(as_choices(node), around)
+
+    def order(self, node: Order) -> str:
+        """Write an order statistic with numpy's functions."""
+        if (absolute := node.absolute) is not None:
+            return f"np.abs({self.write(absolute)})"
+        if (clipped := node.clipped) is not None:
+            return f"np.clip({', '.join(self.write(as_number(part)) for part in clipped)})"
+        parts = [self.write(part) for part in node.parts]
+        if node.is_minimum or node.is_maximum:
+            function = "np.minimum" if node.is_minimum else "np.maximum"
+            return reduce(lambda written, part: f"{function}({written}, {part})", parts)
+        return f"np.sort(np.broadcast_arrays({', '.join(parts)}), axis=0)[{node.rank - 1}]"

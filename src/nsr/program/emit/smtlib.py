@@ -1,7 +1,7 @@
 """SMT-LIB 2: a constant for each column, and a definition of the program over them, for solvers such as z3 and cvc5.
 
 Exact everywhere: numbers are integers and rationals of any size, and the columns are real numbers or, with
-``integers=True``, integers.
+``integers=True``, integers. With products of columns the logic is nonlinear, and a solver may give up.
 """
 
 from collections.abc import Mapping
@@ -10,8 +10,23 @@ from fractions import Fraction
 from nsr.program import text
 from nsr.program.emit.names import PLAIN, function_name, identifiers, printable
 from nsr.program.emit.targets import target
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.integers import denominator, with_integer_coefficients
+from nsr.program.lowering import as_choices
 from nsr.program.program import Program
 
 RESERVED = frozenset(
@@ -41,7 +56,8 @@ def smtlib_text(program: Program, *, name: str = "rule", integers: bool = False)
     symbols = {column: f"|{symbol}|" for column, symbol in names.items()}
     column_sort, sort = ("Int", "Real" if fractional else "Int") if integers else ("Real", "Real")
     written = {column: f"(to_real {symbol})" if sort != column_sort else symbol for column, symbol in symbols.items()}
-    logic = "QF_LRA" if not integers else "QF_LIRA" if fractional else "QF_LIA"
+    degree = "N" if any(isinstance(node, Product) for node in expression.walk()) else "L"
+    logic = f"QF_{degree}{'RA' if not integers else 'IRA' if fractional else 'IA'}"
     lines = [f"; {printable(str(program))}"]
     lines += [f"; {symbols[column]} is {column!a}" for column, symbol in names.items() if symbol != column]
     lines += [f"(set-logic {logic})", *(f"(declare-const {symbol} {column_sort})" for symbol in symbols.values())]
@@ -70,7 +86,9 @@ def term(node: Expression, symbols: Mapping[str, str], sort: str) -> str:
         case Compare(operator, left, right):
             function = "distinct" if operator == "!=" else operator
             return f"({function} {term(left, symbols, sort)} {term(right, symbols, sort)})"
-    functions = {And: "and", Or: "or", Not: "not", Where: "ite"}
+        case Count() | Order():
+            return term(as_choices(node), symbols, sort)
+    functions = {And: "and", Or: "or", Not: "not", Where: "ite", Product: "*"}
     return f"({functions[type(node)]} {' '.join(term(child, symbols, sort) for child in node.children)})"
 
 

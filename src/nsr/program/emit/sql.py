@@ -1,10 +1,10 @@
 """SQL: an expression for SQLite and DuckDB over columns of numbers, named in double quotes.
 
 Exact: the same bits as the program on columns of float64 (REAL, DOUBLE). Programs without fractions are also exact on
-integer columns as long as every sum fits int64: on overflow SQLite continues with floats, and DuckDB, which also has
-smaller integer types, raises an error. With fractions, values become floats; ``integers=True`` clears the comparisons
-of fractions, for columns of integers. Integer constants are exact, as in Python. NULL gives NULL or the last branch,
-and so does NaN in SQLite, which stores it as NULL.
+integer columns as long as every sum and product fits int64: on overflow SQLite continues with floats, and DuckDB, which
+also has smaller integer types, raises an error. With fractions, values become floats; ``integers=True`` clears the
+comparisons of fractions, for columns of integers. Integer constants are exact, as in Python. NULL gives NULL or the
+last branch, and so does NaN in SQLite, which stores it as NULL; a count, minimum, maximum or median with NULL is NULL.
 
 SQLite reads a column that does not exist, in double quotes, as a string; with ``table=`` the name of the table stands
 before each column, and a misspelt column becomes an error.
@@ -28,9 +28,10 @@ from nsr.program.emit.exactness import (
 )
 from nsr.program.emit.names import unwritable
 from nsr.program.emit.targets import target
-from nsr.program.emit.writer import ATOM, Writer
-from nsr.program.expressions import Expression, Where
+from nsr.program.emit.writer import ATOM, SUM, Writer
+from nsr.program.expressions import Count, Expression, Order, Where
 from nsr.program.integers import with_integer_coefficients
+from nsr.program.lowering import order_cases
 from nsr.program.program import Program
 from nsr.program.values import INT64
 
@@ -103,3 +104,15 @@ class _Sql(Writer):
     def choice(self, node: Where) -> str:
         condition, then, otherwise = map(self.write, node.children)
         return f"CASE WHEN {condition} THEN {then} ELSE {otherwise} END"
+
+    def count(self, node: Count, around: int) -> str:
+        """A sum of truth values as integers; NULL if one of them is."""
+        parts = [f"CAST({self.write(formula)} AS INTEGER)" for formula in node.formulas]
+        return parts[0] if len(parts) == 1 else self.bound(" + ".join(parts), SUM, around)
+
+    def order(self, node: Order) -> str:
+        """Choices without ELSE, because databases disagree about GREATEST of NULL."""
+        if (absolute := node.absolute) is not None:
+            return f"ABS({self.write(absolute)})"
+        cases = (f"WHEN {self.write(formula)} THEN {self.write(part)}" for formula, part in order_cases(node))
+        return f"CASE {' '.join(cases)} END"

@@ -3,12 +3,28 @@
 Exact everywhere: numbers are integers and rationals of any size, whatever is substituted for the symbols.
 """
 
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from nsr.errors import needs_extra
 from nsr.program.emit.targets import target
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
+from nsr.program.lowering import as_choices, without_count
 from nsr.program.program import Program
 
 
@@ -49,15 +65,38 @@ class _Builder:
             case Linear(terms, constant):
                 products = [self.rational(coefficient) * self.build(atom) for coefficient, atom in terms]
                 return sympy.Add(*products, self.rational(constant))
+            case Compare(operator, Count() as count, Constant(value)):
+                return self.build(without_count(operator, count, int(value)))
             case Compare(operator, left, right):
                 return self.relations[operator](self.build(left), self.build(right), evaluate=False)
             case And() | Or():
                 joined = sympy.And if isinstance(node, And) else sympy.Or
                 return joined(*map(self.build, node.parts), evaluate=False)
+        return self.build_number(node)
+
+    def build_number(self, node: Expression) -> Any:
+        sympy = self.sympy
+        match node:
+            case Product(factors):
+                return sympy.Mul(*map(self.build, factors))
             case Where(condition, then, otherwise):
                 branches = (self.build(then), self.build(condition)), (self.build(otherwise), True)
                 return sympy.Piecewise(*branches, evaluate=False)
+            case Order() if (absolute := node.absolute) is not None:
+                return sympy.Abs(self.build(absolute), evaluate=False)
+            case Order(rank, parts):
+                return self.order(rank, [self.build(part) for part in parts])
+            case Count():
+                return self.build(as_choices(node))
         raise TypeError(f"cannot write {node!r} in SymPy")
+
+    def order(self, rank: int, parts: list[Any]) -> Any:
+        """The smallest of the maxima of all ``rank`` parts: SymPy takes long over choices between many cases."""
+        maxima = [self.extreme(self.sympy.Max, some) for some in combinations(parts, rank)]
+        return self.extreme(self.sympy.Min, maxima)
+
+    def extreme(self, function: Any, parts: Sequence[Any]) -> Any:
+        return function(*parts, evaluate=False) if len(parts) > 1 else parts[0]
 
     def rational(self, value: Fraction) -> Any:
         return self.sympy.Rational(value.numerator, value.denominator)

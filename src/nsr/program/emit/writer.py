@@ -6,7 +6,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from nsr.program.expressions import And, Compare, Constant, Expression, Linear, Or, Truth, Variable, Where
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
+from nsr.program.lowering import as_choices
 
 CHOICE, OR, AND, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
@@ -54,7 +68,26 @@ class Writer(ABC):
                 )
             case Where():
                 return self.bound(self.choice(node), self.choice_binds, around)
+        return self.write_number(node, around)
+
+    def write_number(self, node: Expression, around: int) -> str:
+        """Write a product, a count, or an order statistic."""
+        match node:
+            case Product():
+                return self.bound(self.product(Fraction(1), node), PRODUCT, around)
+            case Count():
+                return self.count(node, around)
+            case Order():
+                return self.order(node)
         raise TypeError(f"cannot write {node!r}")
+
+    def count(self, node: Count, around: int) -> str:
+        """Write how many formulas hold; by default as a sum of choices."""
+        return self.write(as_choices(node), around)
+
+    def order(self, node: Order) -> str:
+        """Write an order statistic as a call or in parentheses; by default as choices."""
+        return self.write(as_choices(node), ATOM)
 
     def sum(self, node: Linear) -> str:
         """Write the parts of a sum in order. ``a - b`` has the same bits as ``a + (-b)``."""
@@ -66,10 +99,12 @@ class Writer(ABC):
         return written
 
     def product(self, coefficient: Fraction, atom: Expression) -> str:
-        """``n * x / d``: first multiply, then divide."""
-        factor = "" if coefficient.numerator == 1 else f"{self.factor(coefficient.numerator)} * "
+        """``n * x / d``, or ``n * x * y / d``: first multiply, from left to right, then divide."""
+        factors = [] if coefficient.numerator == 1 else [self.factor(coefficient.numerator)]
+        for factor in atom.factors if isinstance(atom, Product) else (atom,):
+            factors.append(self.write(factor, ATOM if factors else PRODUCT))
         divisor = "" if coefficient.denominator == 1 else f" / {self.divisor(coefficient.denominator)}"
-        return f"{factor}{self.write(atom, PRODUCT)}{divisor}"
+        return f"{' * '.join(factors)}{divisor}"
 
     def factor(self, value: int) -> str:
         """Write the numerator that a term is multiplied by."""

@@ -1,0 +1,41 @@
+"""Expressions with other expressions in the place of variables."""
+
+from collections.abc import Mapping
+
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Variable,
+    Where,
+    total,
+)
+
+
+def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expression:
+    """Put an expression in the place of each variable that has one.
+
+    >>> from nsr.program import Variable
+    >>> a, b = Variable("a"), Variable("b")
+    >>> print(substitute(2 * a > b, {"a": a * b}))
+    2*a*b > b
+    """
+    if isinstance(expression, Variable):
+        return values.get(expression.name, expression)
+    children = [substitute(child, values) for child in expression.children]
+    match expression:
+        case Linear(terms, constant):
+            return total([(weight, part) for (weight, _), part in zip(terms, children, strict=True)], constant)
+        case Compare(operator, _, _):
+            return Compare(operator, *children)
+        case Order(rank, _):
+            return Order(rank, *children)
+        case And() | Or() | Count() | Product() | Not() | Where():
+            return type(expression)(*children)
+    return expression
