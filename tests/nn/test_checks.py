@@ -5,7 +5,17 @@ import torch
 
 from nsr import MLP, NAU, NSR, Ensemble, Piecewise
 from nsr.data import node_update_rows, random_graph
-from nsr.nn import DigitComparison, DigitReader, NodeUpdate, RecurrentCount, RecurrentMinimum, ShortestPaths
+from nsr.nn import (
+    DigitComparison,
+    DigitReader,
+    Logic,
+    NodeUpdate,
+    RecurrentCount,
+    RecurrentMinimum,
+    RuleNet,
+    ShortestPaths,
+    WeighingNSR,
+)
 from nsr.nn.checks import floating_dtype, positive_integer, positive_number
 
 
@@ -13,6 +23,12 @@ def test_numbers_of_numpy_are_numbers():
     assert positive_integer("inputs", np.int64(3)) == 3
     assert positive_number("scale", np.float32(0.5)) == 0.5
     assert positive_number("scale", 3) == 3.0
+
+
+def test_an_integer_may_have_a_larger_least_value():
+    assert positive_integer("classes", 2, least=2) == 2
+    with pytest.raises(ValueError, match="^classes must be at least 2, got 1$"):
+        positive_integer("classes", 1, least=2)
 
 
 def test_booleans_are_not():
@@ -35,6 +51,9 @@ LAYERS = [
     Piecewise(NSR(2)),
     RecurrentMinimum(NSR(2)),
     RecurrentCount(MLP(2)),
+    WeighingNSR(2, 3, zero_bits=True),
+    Logic(2, 3, classes=4),
+    RuleNet(2, 3, 2),
 ]
 FORMS = {
     "list": lambda rows: rows,

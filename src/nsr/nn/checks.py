@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 
-def positive_integer(name: str, value: object) -> int:
-    """``value`` as an int of at least 1."""
+def positive_integer(name: str, value: object, *, least: int = 1) -> int:
+    """``value`` as an int of at least 1, or of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise ValueError(f"{name} must be an integer, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value}")
     return int(value)
 
 
@@ -66,11 +66,11 @@ def _plain_array(name: str, values: Any) -> np.ndarray:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def numbers_in(x: Any, inputs: int) -> Tensor:
+def numbers_in(x: Any, inputs: int, *, name: str = "x") -> Tensor:
     """``x`` as a tensor with ``inputs`` real numbers in its last axis; integers of any width become int64."""
-    numbers = real_tensor("x", x)
+    numbers = real_tensor(name, x)
     if numbers.dim() == 0 or numbers.shape[-1] != inputs:
-        raise ValueError(f"x must have {inputs} numbers in its last axis, got shape {tuple(numbers.shape)}")
+        raise ValueError(f"{name} must have {inputs} numbers in its last axis, got shape {tuple(numbers.shape)}")
     return numbers if numbers.is_floating_point() else numbers.to(torch.int64)
 
 

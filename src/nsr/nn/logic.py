@@ -40,9 +40,7 @@ class Logic(nn.Module):
         super().__init__()
         self.inputs = positive_integer("inputs", inputs)
         self.hidden = positive_integer("hidden", hidden)
-        self.classes = positive_integer("classes", classes)
-        if self.classes == 1:
-            raise ValueError("classes must be at least 2, got 1")
+        self.classes = positive_integer("classes", classes, least=2)
         dtype = floating_dtype(dtype)
         outputs = 1 if self.classes == 2 else self.classes
 
@@ -57,7 +55,7 @@ class Logic(nn.Module):
 
     def forward(self, bits: Real[Tensor, "*batch inputs"] | ArrayLike) -> Float[Tensor, "*logits"]:
         """One logit per row, or one for each class in the last axis if there are more than two."""
-        bits = numbers_in(bits, self.inputs)
+        bits = numbers_in(bits, self.inputs, name="bits")
         dtype = torch.promote_types(bits.dtype, self.hidden_weight.dtype)
         columns = bits.reshape(-1, self.inputs).T.to(dtype)
         hidden = (weighted_sums(self.hidden_weight.to(dtype), columns) + self.hidden_bias.unsqueeze(-1)).tanh()
