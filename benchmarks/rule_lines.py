@@ -92,6 +92,16 @@ def _shifted(make: Callable[..., Truth], *constants: tuple[int, int]) -> tuple[T
     )
 
 
+def _tie(left: str, right: str) -> tuple[str, Truth]:
+    """Two columns that are equal."""
+    return left, lambda t: t[left] - t[right]
+
+
+def _sum_tie(one: str, two: str, total: str) -> tuple[str, Truth]:
+    """Two columns whose sum is a third."""
+    return one, lambda t: t[one] + t[two] - t[total]
+
+
 # One comparison of two columns, or of a column and a constant
 
 
@@ -148,6 +158,7 @@ def _(rng):
         "a > b and c <= d",
         _group(rng, "ab") | _group(rng, "cd"),
         lambda t: (t["a"] > t["b"]) & (t["c"] <= t["d"]),
+        ties=(_tie("a", "b"), _tie("c", "d")),
     )
 
 
@@ -166,7 +177,8 @@ def _(rng):
 
     columns = {"flag": Column(0, 1, "flag"), "x": column}
     rule = f"flag = 1 and x >= {column.scale.text(cut[0])}"
-    return Plan(rule, columns, truth(cut[0]), rivals=_shifted(truth, cut))
+    tie = "x", lambda t: t["x"] - cut[0]
+    return Plan(rule, columns, truth(cut[0]), rivals=_shifted(truth, cut), ties=(tie,))
 
 
 @_line("three", "sign of a - b", "classes")
@@ -181,7 +193,12 @@ def _(rng):
     for pair in ("ab", "cd", "ef", "gh"):
         columns |= _group(rng, pair)
     rule = "exactly 2 of (a > b, c > d, e > f, g > h)"
-    return Plan(rule, columns, lambda t: sum(t[pair[0]] > t[pair[1]] for pair in ("ab", "cd", "ef", "gh")) == 2)
+    return Plan(
+        rule,
+        columns,
+        lambda t: sum(t[pair[0]] > t[pair[1]] for pair in ("ab", "cd", "ef", "gh")) == 2,
+        ties=tuple(_tie(*pair) for pair in ("ab", "cd", "ef", "gh")),
+    )
 
 
 @_line("at-least", "at least 3 of 5 columns >= 50", "binary")
@@ -197,7 +214,8 @@ def _(rng):
         return lambda t: sum(t[name] >= c for name, c in zip(names, cuts, strict=True)) >= 3
 
     rule = f"at least 3 of ({', '.join(f'{name} >= {scale.text(cut[0])}' for name in names)})"
-    return Plan(rule, columns, truth(*[cut[0]] * 5), rivals=_shifted(truth, *[cut] * 5))
+    ties = tuple((name, lambda t, name=name: t[name] - cut[0]) for name in names)
+    return Plan(rule, columns, truth(*[cut[0]] * 5), rivals=_shifted(truth, *[cut] * 5), ties=ties)
 
 
 @_line("any-equal", "any of 5 columns = key", "binary")
@@ -222,7 +240,7 @@ def _(rng):
             above = (t[name] > t[f"min_{name}"]) | (same & above)
         return above
 
-    return Plan(rule, columns, truth)
+    return Plan(rule, columns, truth, ties=(_tie("patch", "min_patch"),))
 
 
 # Comparisons of sums, multiples and products
@@ -295,6 +313,7 @@ def _(rng):
         "a + b > c and a + c > b and b + c > a",
         columns,
         lambda t: (t["a"] + t["b"] > t["c"]) & (t["a"] + t["c"] > t["b"]) & (t["b"] + t["c"] > t["a"]),
+        ties=tuple(_sum_tie(*sides) for sides in ("abc", "acb", "bca")),
         branch=lambda t: np.select(
             [t["a"] + t["b"] <= t["c"], t["a"] + t["c"] <= t["b"], t["b"] + t["c"] <= t["a"]], [1, 2, 3]
         ),
@@ -336,6 +355,7 @@ def _(rng):
         "a + b > c and d <= e + f or a + b <= c and d > e + f",
         columns,
         lambda t: (t["a"] + t["b"] > t["c"]) ^ (t["d"] > t["e"] + t["f"]),
+        ties=(_sum_tie("a", "b", "c"), _sum_tie("e", "f", "d")),
     )
 
 
@@ -512,6 +532,7 @@ def _(rng):
         columns,
         lambda t: np.where(t["a"] > t["b"], t["e"] + more * scale.per, t["d"] - t["c"]),
         scale,
+        ties=(_tie("a", "b"),),
         branch=lambda t: t["a"] > t["b"],
     )
 

@@ -3,7 +3,8 @@
 Rows are drawn naturally: none is placed on a border. The columns that matter are drawn as integer steps of a unit (1,
 1000, 0.01, or a power of two for numbers with many digits), and the rule is evaluated on these integers, so that the
 answers are exact. A draw is repeated, with new parameters and rows, until every class has its share and the rows rule
-out constants that are as round as the true ones. ``far`` draws fresh rows whose ranges are many times as wide.
+out constants that are as round as the true ones, and ``>`` for ``>=`` unless no row shows the tie. ``far`` draws fresh
+rows whose ranges are many times as wide.
 
 ``rule_lines.py`` lists the rules. Nothing here is shared with the search.
 """
@@ -112,6 +113,8 @@ class Plan:
     least: float = 0.1
     """The share of the rows that every class, or every branch, has at least."""
     most: float = 0.9
+    ties: tuple[tuple[str, Truth], ...] = ()
+    """Ties of a formula, as a column and a difference that is 0. Of the rows that show one, it decides some."""
 
 
 @dataclass(frozen=True)
@@ -217,6 +220,16 @@ class RuleTable:
         steps = {name: np.concatenate([wide[name], together[name], as_before[name]]) for name in wide}
         return self._fresh(rng, steps)
 
+    def resized(self, rng: np.random.Generator, rows: int, columns: int) -> "RuleTable":
+        """A table with the same rule and other numbers of rows and of columns."""
+        others = columns - len(self.plan.columns)
+        if others < 0:
+            raise ValueError(f"columns must be at least {len(self.plan.columns)}, got {columns}")
+        distractors = draw_distractors(rng, (others, others))
+        names = [*self.plan.columns, *(f"n{position}" for position in range(1, others + 1))]
+        order = dict.fromkeys(map(str, rng.permutation(names)), np.empty(0))
+        return replace(self, distractors=distractors, columns=order).near(rng, rows)
+
     def _fresh(self, rng: np.random.Generator, steps: Steps) -> "RuleTable":
         drawn = _columns(self.plan, steps, self.distractors, rng)
         columns = {name: drawn[name] for name in self.columns}
@@ -268,8 +281,17 @@ def _natural_draw(line: Line, rng: np.random.Generator) -> tuple[Plan, dict[str,
                 continue
         if any((np.asarray(rival(steps)) == y).all() for rival in plan.rivals):
             continue
+        if any(_shown_in_vain(plan, steps, *tie) for tie in plan.ties):
+            continue
         return plan, steps
     raise RuntimeError(f"no table of {line.name!r} in {ATTEMPTS} attempts")
+
+
+def _shown_in_vain(plan: Plan, steps: Steps, column: str, difference: Truth) -> bool:
+    """Whether rows show a tie, and the answer of none of them depends on it."""
+    tied = {name: values[difference(steps) == 0] for name, values in steps.items()}
+    below, above = (plan.truth({**tied, column: tied[column] + half}) for half in (-0.5, 0.5))
+    return bool(len(tied[column]) and (np.asarray(below) == above).all())
 
 
 def _cases(plan: Plan, rng: np.random.Generator) -> int:

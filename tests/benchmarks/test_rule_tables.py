@@ -12,6 +12,8 @@ from nsr.program import Program
 
 LABELLED = [name for name, line in LINES.items() if line.kind != "number"]
 SEEDS = range(4)
+VERSIONS = LINES["versions"].plan(np.random.default_rng(0)).rule
+TRIANGLE = "a + b > c and a + c > b and b + c > a"
 
 
 def table_of(line: str, seed: int = 0, **options) -> RuleTable:
@@ -113,6 +115,29 @@ def test_the_rows_rule_out_constants_that_are_as_round(line):
         assert (np.asarray(rival(table.steps)) != table.plan.truth(table.steps)).any()
 
 
+@pytest.mark.parametrize(
+    ("line", "tie", "rule", "other"),
+    [
+        ("both", "c = d", "a > b and c <= d", "a > b and c < d"),
+        ("both", "a = b", "a > b and c <= d", "a >= b and c <= d"),
+        (
+            "versions",
+            "patch = min_patch",
+            VERSIONS,
+            VERSIONS.replace("patch > min_patch", "patch >= min_patch"),
+        ),
+        ("triangle", "a + c = b", TRIANGLE, TRIANGLE.replace("a + c > b", "a + c >= b")),
+    ],
+)
+def test_rows_that_show_a_tie_say_what_holds_there(line, tie, rule, other):
+    shown = 0
+    for table in (table_of(line, seed) for seed in range(12)):
+        if table.rule == rule and table.integers and Program.parse(tie)(table.columns).any():
+            shown += 1
+            assert (Program.parse(other)(table.columns) != table.y).any()
+    assert shown > 1
+
+
 def test_constants_differ_between_tables():
     for line in ("threshold", "gap", "multiple", "tolerance", "tax", "overtime", "shipping", "grades"):
         assert len({table_of(line, seed).rule for seed in range(12)}) > 4
@@ -163,6 +188,15 @@ def test_a_seed_is_a_table(line):
         for name in first.columns:
             np.testing.assert_array_equal(first.columns[name], second.columns[name])
     assert not np.array_equal(one.y, other.y)
+
+
+def test_a_table_of_another_size_has_the_same_rule():
+    table = table_of("sum").resized(fresh(0), 700, 40)
+    assert len(table.columns) == 40
+    assert {len(column) for column in table.columns.values()} == {700}
+    np.testing.assert_array_equal(table.plan.truth(table.steps), table.y)
+    with pytest.raises(ValueError, match=r"^columns must be at least 3, got 2$"):
+        table.resized(fresh(0), 700, 2)
 
 
 @pytest.mark.parametrize("line", LABELLED)
