@@ -232,6 +232,8 @@ def key(record: dict[str, Any]) -> tuple[Any, ...]:
 
 def read(file: Path) -> list[dict[str, Any]]:
     """The records of a file, the last of each case; a last line that was cut off is ignored."""
+    if file.read_bytes()[:1] == b"[":
+        raise InputError(f"{file} holds records of the first edition of the battery; choose another file")
     found = {}
     for line in file.read_text().splitlines():
         try:
@@ -300,7 +302,7 @@ def main() -> None:
     parser = options()
     chosen = parser.parse_args()
     if chosen.source:
-        if chosen.source.read_text().startswith("["):
+        if chosen.source.read_bytes()[:1] == b"[":
             _show_first_edition(chosen.source)
             return
         records = read(chosen.source)
@@ -316,7 +318,10 @@ def main() -> None:
         print(f"{len(todo)} fits, seed {seed}", file=sys.stderr)
         if chosen.json:
             chosen.json.parent.mkdir(parents=True, exist_ok=True)
-        records = measure_all(todo, chosen.json, chosen.jobs, chosen.time_limit)
+        try:
+            records = measure_all(todo, chosen.json, chosen.jobs, chosen.time_limit)
+        except InputError as wrong:
+            parser.error(str(wrong))
     print_tables(records, Console(width=150))
     if chosen.markdown:
         print(markdown(records))

@@ -13,6 +13,7 @@ from rich.console import Console
 from rule_lines import LINES
 from scipy.stats import binomtest
 
+from nsr.errors import InputError
 from nsr.program import Program
 
 NAMES = [*LINES, "random", "ellipse", "sine-class", "clusters", "logistic", "numbers", "real"]
@@ -179,3 +180,10 @@ def test_an_oblique_tree_finds_a_sum_and_three_classes():
     model = ObliqueTree().fit(x, y)
     assert (model.predict(x) == y).mean() > 0.97
     assert model.node_count < 60
+
+
+def test_records_of_the_first_edition_are_not_mixed_with_new_ones(tmp_path):
+    file = tmp_path / "learn.json"
+    file.write_text("[\n]\n")
+    with pytest.raises(InputError, match="holds records of the first edition of the battery; choose another file$"):
+        learn.read(file)
