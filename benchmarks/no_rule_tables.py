@@ -154,6 +154,7 @@ def _sine_labels(rng: np.random.Generator, rows: int, number: int) -> NoRuleTabl
 def _clusters(rng: np.random.Generator, rows: int, number: int) -> NoRuleTable:
     """Labels are the nearest of k centres that k-means finds in all columns that matter."""
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     k, names = 2 + number % 3, "abcd"[: 2 + number % 2]
     relevant = {name: _column(rng, ("normal",)) for name in names}
@@ -163,7 +164,8 @@ def _clusters(rng: np.random.Generator, rows: int, number: int) -> NoRuleTable:
     def points(t: Columns) -> np.ndarray:
         return np.column_stack([units[name](t[name]) for name in names])
 
-    centres = KMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(points(sample)).cluster_centers_
+    with threadpool_limits(1):
+        centres = KMeans(k, n_init=1, random_state=int(rng.integers(2**31))).fit(points(sample)).cluster_centers_
 
     def answer(t: Columns, _: np.random.Generator) -> np.ndarray:
         return np.asarray(((points(t)[:, None] - centres) ** 2).sum(2).argmin(1))
