@@ -1,0 +1,227 @@
+"""The search for the pieces of a numeric target."""
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from nsr.learn.pieces.piece import Piece
+from nsr.learn.pieces.products import likely_products, sums_of_products
+from nsr.learn.pieces.proposals import (
+    MOST_PAIRS,
+    SAMPLE,
+    Proposal,
+    Sample,
+    differences,
+    least_squares,
+    lines,
+    planes,
+    ratios,
+    scored,
+    signed_sums,
+)
+from nsr.learn.pieces.reading import FEWEST, Judge, Valued, read_piece, with_constant
+from nsr.learn.pieces.targets import Numbers, Targets
+
+MOST_PIECES = 16
+"""How many pieces a function may have."""
+MOST_ROWS = 4_000
+"""Pieces are read from this many rows at most, and then verified on all."""
+KEPT = 12
+"""How many proposals of each kind are read."""
+HOPE = 40.0
+"""Pieces that are short of so many bits are tried again once other pieces have explained more rows."""
+SIMILAR = 0.8
+"""Of pieces that are worth at least this share of the best one, the one with the fewest columns is taken."""
+RARE = 0.002
+"""Rows that are left are not searched once they are fewer than this share."""
+PLENTY = 0.4
+"""If a piece gives the target on this share of the rows, dearer ones are not tried."""
+NEAR = 24
+"""Of very many columns, sums of two with free weights and sums of three are tried among so many."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Pieces of a target, those that explain the most rows first, and on which rows each holds."""
+
+    targets: Targets
+    """The rows, with the products that pieces use as further columns."""
+    pieces: tuple[Piece, ...]
+    holds: np.ndarray
+    """(pieces, rows)"""
+    bits: float = 0.0
+    """What the pieces are worth beyond chance and their own length."""
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def covered(self) -> np.ndarray:
+        """The rows on which a piece holds."""
+        return np.asarray(self.holds.any(0))
+
+    @property
+    def clear(self) -> np.ndarray:
+        """The rows on which exactly one piece holds: where two agree, neither has evidence."""
+        return np.asarray(self.holds.sum(0) == 1)
+
+    def of(self, targets: Targets) -> "Pieces":
+        """The same pieces on other rows, which must have the same columns."""
+        holds = np.array([piece.holds(targets.numbers) for piece in self.pieces]).reshape(
+            len(self.pieces), len(targets)
+        )
+        return Pieces(targets, self.pieces, holds, self.bits)
+
+
+def find_pieces(targets: Targets, rng: np.random.Generator, *, deadline: float | None = None) -> Pieces:
+    """The pieces of a target: sums of columns, each exact on more rows than chance explains; none if there are none.
+
+    Args:
+        targets: Rows and their targets.
+        rng: Chooses the rows to solve.
+        deadline: When to stop, on the clock of ``time.monotonic``; what was found until then is returned.
+    """
+    with threadpool_limits(1, "blas"):  # the systems are small, and threads would wait for each other
+        return _find_pieces(targets, rng, deadline)
+
+
+def _find_pieces(targets: Targets, rng: np.random.Generator, deadline: float | None) -> Pieces:
+    """The pieces without products, unless a product explains more at once or is needed to explain all rows."""
+    search = _Search(targets, rng, deadline)
+    pool = search.pool()
+    plain: Pieces | None = search.run(pool) if most_rows(pool) >= PLENTY else None
+    if plain is not None and plain.covered.mean() > 1 - RARE:
+        return plain
+    best = 0.0 if plain is not None else max((one.gain for one in pool), default=0.0)
+    products = likely_products(targets, rng, worth=best) if in_time(deadline) else []
+    plain = search.run(pool) if plain is None and not products else plain
+    if plain is not None and plain.covered.mean() > 1 - RARE:
+        return plain
+    products = products or (sums_of_products(targets, rng) if in_time(deadline) else [])
+    wider = _Search(targets.with_products(products), rng, deadline).run() if products else None
+    if wider is None or (plain is not None and plain.bits > wider.bits):
+        return plain or search.run(pool)
+    return wider
+
+
+def most_rows(pool: list[Valued]) -> float:
+    """The largest share of the rows that a piece explains."""
+    return max((float(one.holds.mean()) for one in pool if one.gain > 0), default=0.0)
+
+
+def in_time(deadline: float | None) -> bool:
+    """Whether there is time left."""
+    return deadline is None or time.monotonic() < deadline
+
+
+class _Search:
+    """Proposes pieces for the rows that are left, takes the best ones, and goes on with the others."""
+
+    def __init__(self, targets: Targets, rng: np.random.Generator, deadline: float | None) -> None:
+        self.targets, self.rng, self.deadline = targets, rng, deadline
+        self.rows = targets.numbers
+        self.judge = Judge(targets, rng)
+        self.taken: list[Valued] = []
+        self.left = np.ones(len(targets), dtype=bool)
+
+    def run(self, pool: list[Valued] | None = None) -> Pieces:
+        """All pieces; ``pool`` are the first ones to take from."""
+        while len(self.taken) < MOST_PIECES and self.left.mean() > RARE and in_time(self.deadline):
+            if not self._take(self.pool() if pool is None else pool):
+                break
+            pool = None
+        return self._needed()
+
+    def _some_left(self) -> Numbers:
+        return self.rows.some(np.flatnonzero(self.left), MOST_ROWS, self.rng)
+
+    def _take(self, pool: list[Valued]) -> bool:
+        """Take the pieces that are worth it, the best one first; whether there was any."""
+        waiting = [one.piece for one in pool]
+        some = False
+        while waiting and len(self.taken) < MOST_PIECES and self.left.sum() > FEWEST:
+            left = self._some_left()
+            valued = [self.judge.value(piece, left) for piece in waiting]
+            limit = SIMILAR * max(one.gain for one in valued)
+            if limit <= 0:
+                break
+            similar = [one for one in valued if one.gain >= limit]
+            best = min(similar, key=lambda one: (len(one.piece.weights), -one.gain))
+            self.taken.append(best)
+            self.left &= ~best.piece.holds(self.rows)
+            waiting = [one.piece for one in valued if one.gain > -HOPE and one is not best]
+            if best.piece.weights and self.left.sum() > FEWEST:  # other rows may have the same weights
+                waiting.append(with_constant(dict(best.piece.weights), self._some_left(), best.piece.origin))
+            some = True
+        return some
+
+    def pool(self) -> list[Valued]:
+        """Pieces for the rows that are left, by price: dearer ones only where cheaper ones explain little."""
+        rows = self._some_left()
+        pool = self.judge.constants(rows, KEPT)
+        some = rows.some(np.arange(len(rows)), SAMPLE, self.rng)
+        sample = Sample(some.x, some.y, some.resolution, self.rng)
+        for stage in (self._cheap, self._sums, self._planes, self._least_squares):
+            if not in_time(self.deadline):
+                break
+            found = (read_piece(one, rows, self.judge) for one in stage(sample, rows))
+            pool += [one for one in found if one is not None and one.gain > -HOPE]
+            if most_rows(pool) >= PLENTY:
+                break
+        best: dict[Piece, Valued] = {}
+        for one in pool:
+            best.setdefault(replace(one.piece, origin=""), one)
+        return list(best.values())
+
+    def _cheap(self, sample: Sample, _: Numbers) -> Iterable[Proposal]:
+        signed = [
+            Proposal((column,), (sign,), "enumeration") for column in range(sample.x.shape[1]) for sign in (1.0, -1.0)
+        ]
+        return [
+            *scored(sample, signed, 2 * KEPT),
+            *scored(sample, [*ratios(sample), *lines(sample)], 2 * KEPT),
+        ]
+
+    def _sums(self, sample: Sample, _: Numbers) -> Iterable[Proposal]:
+        width = sample.x.shape[1]
+        few = width <= 2 * NEAR
+        pairs = signed_sums(sample, range(width), 2, KEPT) if few else differences(sample, 10 * KEPT)
+        smaller = Sample(sample.x[: SAMPLE // 2], sample.y[: SAMPLE // 2], sample.resolution, self.rng)
+        return [*scored(sample, pairs, KEPT), *signed_sums(smaller, self._near(sample), 3, KEPT)]
+
+    def _planes(self, sample: Sample, _: Numbers) -> Iterable[Proposal]:
+        near = self._near(sample)
+        pairs = np.array([(a, b) for at, a in enumerate(near) for b in near[at + 1 :]])[:MOST_PAIRS]
+        return scored(sample, list(planes(sample, pairs)), KEPT) if len(pairs) else []
+
+    def _least_squares(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
+        width = sample.x.shape[1]
+        some = rows.some(np.arange(len(rows)), max(8 * width, 2 * SAMPLE), self.rng)
+        larger = Sample(some.x, some.y, some.resolution, self.rng)
+        starts = int(min(1 + 2 * (width + 1), max(2, 2e7 / (len(some) * width * width))))
+        return scored(larger, list(least_squares(larger, starts)), KEPT)
+
+    def _near(self, sample: Sample) -> list[int]:
+        """The columns to try in dear proposals: those of pieces that were taken, then those that follow the target."""
+        names = self.rows.names
+        used = {names.index(name) for one in self.taken for name in one.piece.columns}
+        centred = (sample.x - sample.x.mean(0)) / sample.spread
+        follows = np.abs(centred.T @ (sample.y - sample.y.mean()))
+        ranked = sorted(range(len(names)), key=lambda at: (at not in used, -follows[at]))
+        return sorted(ranked[:NEAR])
+
+    def _needed(self) -> Pieces:
+        """The pieces without those that hold on hardly any rows on which no other piece holds."""
+        taken = list(self.taken)
+        holds = np.array([one.piece.holds(self.rows) for one in taken]).reshape(len(taken), len(self.rows))
+        for at in range(len(taken) - 1, -1, -1):
+            others = np.delete(holds, at, 0)
+            alone = self.rows.subset(np.flatnonzero(~others.any(0)))
+            if len(others) and (not len(alone) or self.judge.value(taken[at].piece, alone).gain <= 0):
+                holds, taken = others, taken[:at] + taken[at + 1 :]
+        order = np.argsort(-holds.sum(1), kind="stable")
+        pieces = tuple(taken[at].piece for at in order)
+        return Pieces(self.targets, pieces, holds[order], sum(one.gain for one in taken))
