@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 from contenders import CONTENDERS
+from learn import start_process
 from read_back import read_back
 from rule_lines import LINES
 from rule_tables import rule_table
@@ -63,10 +64,8 @@ def _rng(line: str, *size: int) -> np.random.Generator:
 def measure(size: Size, time_limit: int) -> dict[str, Any]:
     """One fit."""
     import pandas as pd
-    import torch
     from threadpoolctl import threadpool_limits
 
-    torch.set_num_threads(1)
     signal.signal(signal.SIGALRM, _too_long)
     rng = _rng(size.line, size.rows, size.columns)
     table = rule_table(size.line, _rng(size.line)).resized(rng, size.rows, size.columns)
@@ -106,7 +105,7 @@ def measure_all(todo: list[Size], file: Path | None, time_limit: int) -> list[di
     for size in todo:
         record = done.get(tuple(asdict(size).values()))
         if record is None and (size.axis, size.line) not in stopped:
-            with ProcessPoolExecutor(1, mp_context=context) as pool:
+            with ProcessPoolExecutor(1, mp_context=context, initializer=start_process) as pool:
                 record = pool.submit(measure, size, time_limit).result()
             if file:
                 with file.open("a") as out:

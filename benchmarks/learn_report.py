@@ -78,12 +78,13 @@ def markdown(records: Records) -> str:
     lines.append(_row("**total**", *totals, _median(_of(ruled, contender="nsr"), "seconds", ".1f")))
     chosen = [_of(ruled, contender=name) for name in names] + [_of(flipped, contender="nsr")]
     lines.append(_row("95 % interval", *map(_interval, chosen), ""))
-    lines += ["", _row("", "near, %", "far, %", "size", "seconds"), _row("---", *["---:"] * 4)]
+    lines += ["", _row("", "near, %", "far, %", "wrong rules", "size", "seconds"), _row("---", *["---:"] * 5)]
     for name in names:
         own = _of(ruled, contender=name)
         size = f"{_median(own, 'size', ',.0f')} {CONTENDERS[name].unit}"
         shares = (_percent(own, what) for what in ("near", "far"))
-        lines.append(_row(CONTENDERS[name].title, *shares, size, _median(own, "seconds", ".2f")))
+        wrong = _wrong_rules(own, name)
+        lines.append(_row(CONTENDERS[name].title, *shares, wrong, size, _median(own, "seconds", ".2f")))
     if without:
         lines += ["", _row("no rule", "tables", "claims", "false claims"), _row("---", *["---:"] * 3)]
         for line in [*_lines(without), None]:
@@ -116,7 +117,8 @@ def _exact_table(records: Records, title: str) -> Table:
 
 
 def _shares_table(records: Records) -> Table:
-    heads = ("tables", "near, %", "far, %", "far, balanced", "size", "wall seconds", "CPU seconds", "undecided proofs")
+    heads = ("tables", "near, %", "far, %", "far, balanced", "size", "wall seconds", "CPU seconds")
+    heads += ("wrong rules", "undecided proofs")
     table = Table("", title="Fresh rows that are right (mean), and costs (median)", title_justify="left", box=None)
     for head in heads:
         table.add_column(head, justify="right")
@@ -128,9 +130,17 @@ def _shares_table(records: Records) -> Table:
             *(_percent(own, what) for what in ("near", "far", "far_balanced")),
             _median(own, "size", ",.0f"),
             *(_median(own, what, ".2f") for what in ("seconds", "cpu_seconds")),
+            _wrong_rules(own, name),
             str(sum(r["proof"] == "undecided" for r in own)) if CONTENDERS[name].has_rules else "",
         )
     return table
+
+
+def _wrong_rules(records: Records, contender: str) -> str:
+    """How many rules are claimed that are not the true ones."""
+    if not CONTENDERS[contender].has_rules:
+        return ""
+    return str(sum(record["rule"] is not None and not record["read_back"] for record in records))
 
 
 def _print_missed(records: Records, console: Console) -> None:
