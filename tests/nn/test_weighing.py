@@ -150,6 +150,7 @@ def test_differences_that_do_not_fit_int64_do_not_wrap_around():
     weighing = written([[2, 2], [-3, -3], [2.0**70, 0], [1e300, 1e300]], [0, 0, 0, 0], dtype=torch.float64)
     assert weighing.differences(torch.tensor([n, n])).tolist() == [2.0**64, -6 * 2.0**62, 2.0**132, 2e300 * n]
     assert weighing.differences(torch.tensor([-(2**63), 0]))[0].item() == -(2.0**64)
+    assert written([[2.0**70, -(2.0**69)]], [0]).differences(torch.tensor([1, 2])).item() == 0
 
 
 def test_fractional_weights_of_integers_are_those_of_floats():
