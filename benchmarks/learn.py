@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 import warnings
 import zlib
@@ -124,10 +125,18 @@ def cases(
 
 
 def start_process() -> None:
-    """One thread each."""
+    """One thread each. A process ends soon after the one that started it, also if that was killed."""
     import torch
 
     torch.set_num_threads(1)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: Any) -> None:
+    parent.join()
+    os._exit(1)
 
 
 def run(case: Case, time_limit: int) -> dict[str, Any]:
