@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from nsr.data import Rows
 from nsr.ensemble import Ensemble
+from nsr.learn.pieces import Piece, Targets
 from nsr.learn.registers import CHOICES, MOST_ROWS, UNITS, Restart
-from nsr.learn.sums import Sum, Targets
 from nsr.nn import NAU, NSR
 from nsr.training import EXACT, fit
 
@@ -59,15 +59,12 @@ class Scaling:
         """The columns as the arms see them."""
         return REACH * (x.double() - torch.from_numpy(self.middle)) / torch.from_numpy(self.spread)
 
-    def weights(self, arms: NAU) -> np.ndarray:
-        """(arms, columns): the weights in the original units of the columns."""
-        bounded = arms.weight.detach().clamp(-1, 1).double().numpy()
-        return np.asarray(bounded * REACH * self.target[1] / self.spread)
-
-    def initialise(self, arms: NAU, sums: Sequence[Sum]) -> None:
-        """Initialise arms with sums, as far as their bounds allow."""
-        for at, piece in enumerate(sums[:2]):
-            raw = np.array(piece.weights, dtype=np.float64)
+    def initialise(self, arms: NAU, pieces: Sequence[Piece], names: Sequence[str]) -> None:
+        """Initialise arms with pieces, as far as their bounds allow."""
+        for at, piece in enumerate(pieces[:2]):
+            raw = np.zeros(len(names))
+            for name, weight in piece.weights:
+                raw[names.index(name)] = float(weight)
             constant = (float(piece.constant) + raw @ self.middle - self.target[0]) / self.target[1]
             with torch.no_grad():
                 arms.weight[at] = torch.from_numpy(raw * self.spread / (REACH * self.target[1])).float()
@@ -91,21 +88,16 @@ class Member:
         inputs = torch.cat([self.restart.inputs(x, self.names), self.scaling.columns(x)], -1)
         return np.asarray(self.net(inputs).double().numpy() * self.scaling.target[1] + self.scaling.target[0])
 
-    @property
-    def integer_weights(self) -> np.ndarray:
-        """(arms, columns): its sums with integer weights."""
-        return np.asarray(np.rint(self.scaling.weights(self.net.arms)).astype(np.int64))
-
 
 def train(
     targets: Targets,
     restarts: Sequence[Restart],
-    sums: Sequence[Sum],
+    pieces: Sequence[Piece],
     epochs: int,
     rng: np.random.Generator,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> list[Member]:
-    """Train all restarts as one ensemble; those from the screen start with the sums that were found."""
+    """Train all restarts as one ensemble; those from the screen start with the pieces that were found."""
     targets = targets.subset(np.sort(rng.permutation(len(targets))[:MOST_ROWS]))
     scaling, x, names = Scaling.of(targets), targets.columns.x, targets.columns.names
     y = torch.from_numpy((targets.y - scaling.target[0]) / scaling.target[1]).float()
@@ -113,8 +105,8 @@ def train(
     nets, members = [], []
     for restart in restarts:
         net = Gated(x.shape[1], generator=torch.Generator().manual_seed(int(rng.integers(2**31))))
-        if restart.origin == "screen" and sums:
-            scaling.initialise(net.arms, [*sums, sums[-1]])
+        if restart.origin == "screen" and pieces:
+            scaling.initialise(net.arms, [*pieces, pieces[-1]], names)
         nets.append(net)
         members.append(Rows(torch.cat([restart.inputs(x, names), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)

@@ -1,7 +1,7 @@
 """The search for the pieces of a numeric target."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,9 +24,12 @@ from nsr.learn.pieces.proposals import (
 )
 from nsr.learn.pieces.reading import FEWEST, Judge, Valued, read_piece, with_constant
 from nsr.learn.pieces.targets import Numbers, Targets
+from nsr.reading.rounding import as_rational
 
 MOST_PIECES = 16
 """How many pieces a function may have."""
+MOST_VALUES = 12
+"""Targets with at most so many values may be nothing but constants."""
 MOST_ROWS = 4_000
 """Pieces are read from this many rows at most, and then verified on all."""
 KEPT = 12
@@ -76,16 +79,19 @@ class Pieces:
         return Pieces(targets, self.pieces, holds, self.bits)
 
 
-def find_pieces(targets: Targets, rng: np.random.Generator, *, deadline: float | None = None) -> Pieces:
+def find_pieces(
+    targets: Targets, rng: np.random.Generator, *, deadline: float | None = None, products: bool = True
+) -> Pieces:
     """The pieces of a target: sums of columns, each exact on more rows than chance explains; none if there are none.
 
     Args:
         targets: Rows and their targets.
         rng: Chooses the rows to solve.
         deadline: When to stop, on the clock of ``time.monotonic``; what was found until then is returned.
+        products: Whether pieces may have products of two columns.
     """
     with threadpool_limits(1, "blas"):  # the systems are small, and threads would wait for each other
-        return _find_pieces(targets, rng, deadline)
+        return _find_pieces(targets, rng, deadline) if products else _Search(targets, rng, deadline).run()
 
 
 def _find_pieces(targets: Targets, rng: np.random.Generator, deadline: float | None) -> Pieces:
@@ -104,7 +110,9 @@ def _find_pieces(targets: Targets, rng: np.random.Generator, deadline: float | N
     wider = _Search(targets.with_products(products), rng, deadline).run() if products else None
     if wider is None or (plain is not None and plain.bits > wider.bits):
         return plain or search.run(pool)
-    return wider
+    used = {name for piece in wider.pieces for name in piece.columns}
+    needed = [pair for pair, name in zip(products, wider.targets.columns.products, strict=True) if name in used]
+    return replace(wider, targets=targets.with_products(needed))
 
 
 def most_rows(pool: list[Valued]) -> float:
@@ -115,6 +123,14 @@ def most_rows(pool: list[Valued]) -> float:
 def in_time(deadline: float | None) -> bool:
     """Whether there is time left."""
     return deadline is None or time.monotonic() < deadline
+
+
+def value_pieces(targets: Targets) -> Pieces:
+    """The values of a target that has few as constant pieces, the most frequent one first; none if it has many."""
+    values, counts = np.unique(targets.y, return_counts=True)
+    frequent = values[np.argsort(-counts, kind="stable")] if len(values) <= MOST_VALUES else values[:0]
+    pieces = tuple(Piece((), as_rational(float(each))) for each in frequent)
+    return Pieces(targets, pieces, targets.y == frequent[:, None])
 
 
 class _Search:
@@ -133,7 +149,7 @@ class _Search:
             if not self._take(self.pool() if pool is None else pool):
                 break
             pool = None
-        return self._needed()
+        return self._result()
 
     def _some_left(self) -> Numbers:
         return self.rows.some(np.flatnonzero(self.left), MOST_ROWS, self.rng)
@@ -213,15 +229,37 @@ class _Search:
         ranked = sorted(range(len(names)), key=lambda at: (at not in used, -follows[at]))
         return sorted(ranked[:NEAR])
 
-    def _needed(self) -> Pieces:
-        """The pieces without those that hold on hardly any rows on which no other piece holds."""
-        taken = list(self.taken)
-        holds = np.array([one.piece.holds(self.rows) for one in taken]).reshape(len(taken), len(self.rows))
-        for at in range(len(taken) - 1, -1, -1):
+    def _result(self) -> Pieces:
+        """The pieces that are needed, or fewer and shorter ones that explain as many rows."""
+        taken = [one.piece for one in self.taken]
+        found, other = self._needed(taken), self._needed(list(dict.fromkeys([*taken, *self._shorter(taken)])))
+        fewer = len(other) <= len(found) and other.covered.sum() >= found.covered.sum()
+        best = other if fewer else found
+        return replace(best, bits=sum(one.gain for one in self.taken))
+
+    def _shorter(self, pieces: list[Piece]) -> Iterator[Piece]:
+        """Pieces without one of their columns, with the constants that most of their rows have.
+
+        A column of few values can join halves of two pieces into one that is no piece of the target.
+        """
+        for piece in pieces:
+            for name in piece.columns if len(piece.weights) > 1 else ():
+                weights = {other: weight for other, weight in piece.weights if other != name}
+                rows = self.rows.subset(np.flatnonzero(piece.holds(self.rows)))
+                for _ in range(2):
+                    if len(rows) > FEWEST:
+                        shorter = with_constant(weights, rows, piece.origin)
+                        rows = rows.subset(np.flatnonzero(~shorter.holds(rows)))
+                        yield shorter
+
+    def _needed(self, pieces: list[Piece]) -> Pieces:
+        """The pieces without those that hold on hardly any rows on which no other piece holds, longest first."""
+        pieces = sorted(pieces, key=lambda piece: len(piece.weights))
+        holds = np.array([piece.holds(self.rows) for piece in pieces]).reshape(len(pieces), len(self.rows))
+        for at in range(len(pieces) - 1, -1, -1):
             others = np.delete(holds, at, 0)
             alone = self.rows.subset(np.flatnonzero(~others.any(0)))
-            if len(others) and (not len(alone) or self.judge.value(taken[at].piece, alone).gain <= 0):
-                holds, taken = others, taken[:at] + taken[at + 1 :]
+            if len(others) and (not len(alone) or self.judge.value(pieces[at], alone).gain <= 0):
+                holds, pieces = others, pieces[:at] + pieces[at + 1 :]
         order = np.argsort(-holds.sum(1), kind="stable")
-        pieces = tuple(taken[at].piece for at in order)
-        return Pieces(self.targets, pieces, holds[order], sum(one.gain for one in taken))
+        return Pieces(self.targets, tuple(pieces[at] for at in order), holds[order])

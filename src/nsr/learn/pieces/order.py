@@ -1,13 +1,16 @@
 """How a target chooses between its pieces, where that needs no search: by their order, or by ranges of one column."""
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+from scipy.special import gammaln
 
 from nsr.learn.pieces.finding import Pieces
 from nsr.learn.pieces.piece import Piece
+from nsr.learn.pieces.reading import CLEAR
 from nsr.program.expressions import Compare, Constant, Expression, Order, Variable, Where
 from nsr.program.program import Program
 from nsr.reading.rounding import as_rational, simplest
@@ -67,29 +70,36 @@ def _reads_better_as_ranges(pieces: Pieces) -> bool:
 
 
 def recognise_ranges(pieces: Pieces, *, errors: float = 0.0) -> Expression | None:
-    """The target as pieces that follow each other along one column, if there is such a column."""
+    """The target as pieces that follow each other along one column, if there is such a column, not by chance."""
     clear = np.flatnonzero(pieces.clear)
-    if not len(clear):
+    follows = pieces.holds[:, clear].argmax(0) if len(pieces) else clear
+    counts = np.bincount(follows, minlength=len(pieces))
+    if not len(clear) or not counts.all() or _bits_of_ranges(counts, pieces) < CLEAR:
         return None
-    follows = pieces.holds[:, clear].argmax(0)
     for column in _columns_first(pieces):
         x = pieces.targets.x[clear, column]
-        low = np.array([x[follows == at].min(initial=np.inf) for at in range(len(pieces))])
-        high = np.array([x[follows == at].max(initial=-np.inf) for at in range(len(pieces))])
+        low, high = (np.array([best(x[follows == at]) for at in range(len(pieces))]) for best in (np.min, np.max))
         order = np.argsort(low)
-        if np.isfinite(low).all() and (high[order[:-1]] < low[order[1:]]).all():
+        if (high[order[:-1]] < low[order[1:]]).all():
             chain = _chain(pieces, column, order, low, high)
             if agreement(chain, pieces) >= 1 - errors:
                 return chain
     return None
 
 
+def _bits_of_ranges(counts: np.ndarray, pieces: Pieces) -> float:
+    """How many bits it explains which piece each row follows, if ranges of a column do, after the price of these."""
+    total = int(counts.sum())
+    explained = (gammaln(total + 1) - gammaln(counts + 1).sum()) / math.log(2)
+    return float(explained - math.log2(len(pieces.targets.columns.names)) - (len(counts) - 1) * math.log2(total))
+
+
 def _columns_first(pieces: Pieces) -> Iterator[int]:
     """The positions of the columns, those that pieces use first; products are no columns."""
-    names, derived = pieces.targets.columns.names, pieces.targets.derived
+    names, products = pieces.targets.columns.names, pieces.targets.columns.products
     used = {name for piece in pieces.pieces for name in piece.columns}
     for wanted in (True, False):
-        yield from (at for at, name in enumerate(names) if (name in used) == wanted and name not in derived)
+        yield from (at for at, name in enumerate(names) if (name in used) == wanted and name not in products)
 
 
 def _chain(pieces: Pieces, column: int, order: np.ndarray, low: np.ndarray, high: np.ndarray) -> Expression:

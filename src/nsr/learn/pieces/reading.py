@@ -35,7 +35,7 @@ class Judge:
     def __init__(self, targets: Targets, rng: np.random.Generator) -> None:
         self._rng = rng
         self._values, self._counts = np.unique(targets.y, return_counts=True)
-        self._derived = tuple(targets.derived)
+        self._derived = tuple(targets.columns.products)
         self._n_columns = len(targets.columns.names) - len(self._derived)
 
     def value(self, piece: Piece, targets: Numbers, holds: np.ndarray | None = None) -> Valued:
@@ -73,7 +73,11 @@ class Judge:
             usual = float(max(below.max(), above.max()))
         else:
             usual = max((float(max(c.max(), c[0] ** 2 / c[-1])) for c in (below, above) if len(c)), default=0.0)
-        return min(usual / n, 1.0) if usual > 1 else 1 / n**2
+        others = np.delete(self._counts, at)
+        others = others[others <= 8 * (1 + np.median(others))] if len(others) else others
+        pairs = max(float(others.sum()) * (float(others.sum()) - 1), 1.0)
+        repeated = float((others * (others - 1)).sum()) / pairs
+        return min(max(usual / n if usual > 1 else 0.0, repeated, 1 / n**2), 1.0)
 
 
 def read_piece(proposal: Proposal, targets: Numbers, judge: Judge) -> Valued | None:

@@ -1,13 +1,13 @@
 """Rows of numbers with a target number each."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import torch
 
-from nsr.program.expressions import Expression, Product, Variable
+from nsr.program.expressions import Expression, Variable
 from nsr.reading.columns import Columns
 from nsr.reading.rows import merge_equal_rows
 
@@ -50,8 +50,6 @@ class Targets:
     weight: np.ndarray
     resolution: float = float(np.finfo(np.float64).eps)
     """The relative precision of the numbers: the eps of the columns' or the target's dtype, whichever is larger."""
-    derived: Mapping[str, Expression] = field(default_factory=dict)
-    """What the columns that were added are, by their names: products of two columns."""
 
     def __len__(self) -> int:
         return len(self.y)
@@ -71,7 +69,7 @@ class Targets:
 
     def expression(self, name: str) -> Expression:
         """A column as a program writes it."""
-        return self.derived.get(name, Variable(name))
+        return self.columns.products.get(name, Variable(name))
 
     def subset(self, rows: np.ndarray) -> "Targets":
         """Some of the rows."""
@@ -82,32 +80,16 @@ class Targets:
         rows, weight = merge_equal_rows(self.columns, self.y, self.weight)
         return replace(self.subset(rows), weight=weight)
 
-    def with_columns(self, names: Sequence[str]) -> "Targets":
-        """Only these columns, in this order."""
-        position = {name: at for at, name in enumerate(self.columns.names)}
-        columns = Columns(self.columns.x[:, [position[name] for name in names]], names)
-        derived = {name: value for name, value in self.derived.items() if name in names}
-        return replace(self, columns=columns, derived=derived)
+    def with_products(self, pairs: Iterable[tuple[int, int]]) -> "Targets":
+        """With the products of pairs of columns as further columns."""
+        names = [(self.columns.names[first], self.columns.names[second]) for first, second in pairs]
+        squares_too = [((a, 2),) if a == b else ((a, 1), (b, 1)) for a, b in names]
+        return replace(self, columns=self.columns.with_products(squares_too))
 
-    def with_products(self, pairs: Sequence[tuple[int, int]]) -> "Targets":
-        """With the products of some pairs of columns as further columns.
-
-        Products of short decimals are rounded to the decimal that they are.
-        """
-        names, x, units = list(self.columns.names), self.columns.x, self.columns.units
-        added, derived = [], dict(self.derived)
-        for first, second in pairs:
-            name = f"{names[first]}*{names[second]}"
-            while name in names:
-                name += "'"
-            unit = units[first], units[second]
-            values = self.x[:, first] * self.x[:, second]
-            if unit[0] is not None and unit[1] is not None:
-                per = (unit[0] * unit[1]).denominator
-                if np.abs(values).max() * per < 2**53:
-                    values = np.rint(values * per) / per
-            derived[name] = Product(self.expression(names[first]), self.expression(names[second]))
-            names.append(name)
-            added.append(values)
-        both = torch.cat([x.double(), torch.from_numpy(np.column_stack(added))], 1) if added else x
-        return replace(self, columns=Columns(both, names), derived=derived)
+    def with_products_of(self, other: "Targets") -> "Targets":
+        """With the products that other rows of the same table have."""
+        factors = [
+            Counter(node.name for node in product.walk() if isinstance(node, Variable))
+            for product in other.columns.products.values()
+        ]
+        return replace(self, columns=self.columns.with_products(tuple(each.items()) for each in factors))
