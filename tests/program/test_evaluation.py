@@ -3,16 +3,31 @@
 import decimal
 from decimal import Decimal
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from nsr.data import COMPARISONS
-from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.evaluation import evaluate
 from tests.program.oracle import holds, worth
 from tests.program.strategies import FLOATS, INTEGERS, INTEGRAL, expressions
@@ -217,7 +232,10 @@ def left_to_right(node, row):
             for coefficient, atom in node.parts():
                 part = float(coefficient)
                 if atom is not None:
-                    part = float(coefficient.numerator) * left_to_right(atom, row) / float(coefficient.denominator)
+                    part = float(coefficient.numerator)
+                    for factor in atom.factors if isinstance(atom, Product) else (atom,):
+                        part = part * left_to_right(factor, row)
+                    part = part / float(coefficient.denominator)
                 added = part if added is None else added + part
             return added
         case Compare(operator, left, right):
@@ -230,6 +248,14 @@ def left_to_right(node, row):
             return not left_to_right(part, row)
         case Where(condition, then, otherwise):
             return left_to_right(then if left_to_right(condition, row) else otherwise, row)
+        case Product(factors):
+            return prod(left_to_right(factor, row) for factor in factors)
+        case Count(formulas):
+            return float(sum(left_to_right(formula, row) for formula in formulas))
+        case Order(rank, parts):
+            values = [left_to_right(part, row) for part in parts]
+            assume(not any(value != value for value in values))  # not defined for NaN
+            return sorted(values)[rank - 1]
     raise AssertionError(node)
 
 

@@ -273,7 +273,7 @@ def test_nesting_is_limited_and_no_stack_overflows(before, after):
     [
         "*".join(["1e400"] * 1000),
         "a" + "/1e400" * 1000,
-        "(1e400*a)**4000",
+        "(1e400*a)**1000",
         "*".join(["(1e400*a)"] * 100),
         "(" * 90 + "a + b" + "*1e400)" * 90 + " > 1",
         "a > " + " + ".join(f"1/(1e400 + {n})" for n in range(500)),
@@ -288,7 +288,7 @@ def test_numbers_cannot_grow_without_bound(text):
 @pytest.mark.parametrize(("before", "after"), [("(1 + ", ")**9"), ("(a*", ")**9"), ("abs(a - ", ")"), ("(", "*b)**2")])
 def test_powers_and_absolute_values_cannot_grow_without_bound(before, after):
     with pytest.raises(InputError, match=r"expected powers and abs\(...\) of at most 5,000 nodes at position "):
-        Program.parse(before * 60 + "b" + after * 60)
+        Program.parse(before * 40 + "b" + after * 40)
 
 
 def test_long_sums_and_formulas_are_read():

@@ -136,6 +136,8 @@ class Exact(ast.NodeTransformer):
 
 FUNCTIONS = {
     "where": lambda condition, then, otherwise: then if condition else otherwise,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
     "median": lambda *numbers: sorted(numbers)[len(numbers) // 2],
     "clip": lambda number, low, high: min(max(number, low), high),
     "smallest": lambda rank, *numbers: sorted(numbers)[int(rank) - 1],

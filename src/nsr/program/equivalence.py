@@ -45,7 +45,7 @@ class Equivalence:
     """
 
     equal: bool | None
-    """True if proved, False if there is a row where they differ, None if time ran out."""
+    """True if proved, False if there is a row where they differ, None if neither was found, in time or at all."""
     over: str
     """The inputs that were considered: ``reals`` or ``integers``."""
     low: Fraction | None = None
@@ -126,6 +126,8 @@ def _compare(left: Program, right: Program, over: str, bounds: Bounds, timeout: 
         return Equivalence(equal, over, *bounds, timeout=timeout)
     row = search.simple_row()
     answers = left(row), right(row)  # exact, so that the solver need not be trusted
+    if answers[0] == answers[1] and search.rounded:
+        return Equivalence(None, over, *bounds, timeout=timeout)
     if answers[0] == answers[1]:
         raise RuntimeError(f"z3 claims that {left} and {right} differ at {row}, where both give {answers[0]}")
     return Equivalence(False, over, *bounds, row=row, answers=answers, timeout=timeout)
@@ -149,7 +151,7 @@ class _Search:
     """Looks for rows in a range where two programs differ."""
 
     def __init__(self, z3: Any, left: Program, right: Program, over: str, bounds: Bounds) -> None:
-        self.z3, self.over = z3, over
+        self.z3, self.over, self.rounded = z3, over, False
         names = dict.fromkeys((*left.inputs, *right.inputs))
         symbols, sort = {name: f"x{position}" for position, name in enumerate(names)}, DOMAINS[over][0]
         self.solver = z3.Solver(ctx=z3.Context())
@@ -166,10 +168,13 @@ class _Search:
         return None if found == self.z3.unknown else bool(found == self.z3.unsat)
 
     def row(self) -> Row:
-        """The row that was found last."""
+        """The row that was found last; irrational numbers, such as a root of 2, are rounded."""
         model = self.solver.model()
         values = {name: model.eval(column, model_completion=True) for name, column in self.columns.items()}
-        return {name: _number(value.as_string()) for name, value in values.items()}
+        irrational = {name for name, value in values.items() if self.z3.is_algebraic_value(value)}
+        self.rounded = bool(irrational)
+        rational = {name: value.approx(20) if name in irrational else value for name, value in values.items()}
+        return {name: _number(value.as_string()) for name, value in rational.items()}
 
     def row_where(self, *conditions: Any) -> Row | None:
         """A row that meets further conditions, if one is found quickly."""

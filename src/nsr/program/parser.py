@@ -387,7 +387,7 @@ class _Parser:
 
     def copy(self, number: Expression, times: int, position: int) -> None:
         """Check that powers and absolute values do not make the tree too large."""
-        self.copies += number.size * times
+        self.copies += sum(1 for _ in number.walk()) * times
         if self.copies > COPIES:
             raise self.source.error(f"expected powers and abs(...) of at most {COPIES:,} nodes", position)
 

@@ -343,6 +343,50 @@ def _choice(condition: Expression, then: Expression, otherwise: Expression) -> E
     return Where(condition, then, otherwise)
 
 
+def with_order(expression: Expression) -> Expression:
+    """The canonical form, with choices between the larger and the smaller of two numbers as max, min and abs.
+
+    ``where(a > b, a, b)`` becomes ``max(a, b)``, ``where(a > b, a - b, b - a)`` becomes ``abs(a - b)``, and
+    ``where(x >= 0, where(x > 9, 9, x), 0)`` becomes ``clip(x, 0, 9)``.
+    """
+    return simplify(_with_order(simplify(expression)))
+
+
+def _with_order(expression: Expression) -> Expression:
+    match expression:
+        case Linear(terms, constant):
+            return Linear([(coefficient, _with_order(atom)) for coefficient, atom in terms], constant)
+        case Compare(operator, left, right):
+            return Compare(operator, _with_order(left), _with_order(right))
+        case Order(rank, parts):
+            return Order(rank, *map(_with_order, parts))
+        case And(parts) | Or(parts) | Product(parts) | Count(parts):
+            return type(expression)(*map(_with_order, parts))
+        case Where(condition, then, otherwise):
+            chosen = _choice(*(simplify(_with_order(part)) for part in (condition, then, otherwise)))
+            return _chosen_by_size(chosen) if isinstance(chosen, Where) else chosen
+    return expression
+
+
+def _chosen_by_size(choice: Where) -> Expression:
+    """A maximum or minimum where the condition compares the branches, else the choice itself."""
+    condition, then, otherwise = choice.condition, choice.then, choice.otherwise
+    if not isinstance(condition, Compare) or condition.operator not in (">", ">="):
+        return choice
+    if (ratio := _ratio_of_gaps(condition, then, otherwise)) is not None:
+        return _extreme(ratio > 0, [then, otherwise])
+    for branch, other in ((then, otherwise), (otherwise, then)):
+        limits = [part.value for part in (*branch.children, other) if isinstance(part, Constant)]
+        if not isinstance(branch, Order) or len(branch.parts) != 2 or len(limits) != 2:
+            continue
+        (number,) = (part for part in branch.parts if not isinstance(part, Constant))
+        ratio = _ratio_of_gaps(condition, *(number if side is branch else side for side in (then, otherwise)))
+        low, high = limits if branch.is_maximum else reversed(limits)
+        if ratio is not None and (ratio > 0) == branch.is_minimum and low < high:
+            return _extreme(ratio > 0, [branch, other])
+    return choice
+
+
 def _negative_comparisons(condition: Expression) -> int:
     """Count < <= !=: of a condition and its negation, the one with fewer of them is kept."""
     return sum(isinstance(node, Compare) and node.operator in ("<", "<=", "!=") for node in condition.walk())
@@ -350,10 +394,16 @@ def _negative_comparisons(condition: Expression) -> int:
 
 def _agree_at_tie(condition: Compare, then: Expression, otherwise: Expression) -> bool:
     """Whether the branches are equal wherever the two sides of the comparison are."""
+    return _ratio_of_gaps(condition, then, otherwise) is not None
+
+
+def _ratio_of_gaps(condition: Compare, then: Expression, otherwise: Expression) -> Fraction | None:
+    """The difference of the branches over that of the sides of the comparison, if it is always the same."""
     gap, step = total([(ONE, then), (-ONE, otherwise)]), total([(ONE, condition.left), (-ONE, condition.right)])
     gap_terms, step_terms = ({a: c for c, a in e.terms} if isinstance(e, Linear) else {e: ONE} for e in (gap, step))
     if isinstance(gap, Constant) or gap_terms.keys() != step_terms.keys():
-        return False
+        return None
     ratios = {gap_terms[atom] / step_terms[atom] for atom in gap_terms}
     constants = [e.constant if isinstance(e, Linear) else Fraction(0) for e in (gap, step)]
-    return len(ratios) == 1 and constants[0] == ratios.pop() * constants[1]
+    ratio = ratios.pop()
+    return ratio if not ratios and constants[0] == ratio * constants[1] else None

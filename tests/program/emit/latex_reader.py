@@ -3,13 +3,15 @@
 import re
 from fractions import Fraction
 
-from nsr.program import And, Compare, Constant, Expression, Or, Truth, Variable, Where
+from nsr.program import And, Compare, Constant, Count, Expression, Or, Order, Truth, Variable, Where
 
 TOKEN = re.compile(
     r"\\text\{if \}|\\text\{otherwise\}"
     r"|(?:\\text\{(?:\\[{}]|\{[^}]\}|[^{}]|\{\})*\}|\\mathrm\{\w+\}|[A-Za-z])(?:_\{\d+\})?"
+    r"|\\operatorname\{\w+\}(?:_\{\d+\})?|\\left\||\\right\||\^\{\d+\}|,"
     r"|\\frac\{\d+\}\{\d+\}|\d+(?:\.\d+)?|\\(?:begin|end)\{cases\}|\\left\(|\\right\)|\\\\|\\[a-z]+|[-+<>=&]"
 )
+CALL = re.compile(r"\\(?:max|min|operatorname)")
 NAME = re.compile(r"\\text\{(?!if \}|otherwise\})|\\mathrm|[A-Za-z]")
 RELATIONS = {">": ">", "<": "<", r"\geq": ">=", r"\leq": "<=", "=": "=", r"\neq": "!="}
 LETTERS = {"textbackslash": "\\", "textasciitilde": "~", "textasciicircum": "^", "textless": "<", "textgreater": ">"}
@@ -62,11 +64,22 @@ class Reader:
     def product(self) -> Expression:
         number = re.fullmatch(r"\\frac\{(\d+)\}\{(\d+)\}|(\d.*)", self.peek())
         if not number:
-            return self.atom()
+            return self.factors()
         self.take()
         value = Fraction(number[3]) if number[3] else Fraction(int(number[1]), int(number[2]))
-        follows = self.peek() in (r"\left(", r"\begin{cases}") or NAME.match(self.peek())
-        return value * self.atom() if follows else Constant(value)
+        follows = self.peek() in (r"\left(", r"\begin{cases}", r"\left|") or NAME.match(self.peek())
+        return value * self.factors() if follows or CALL.match(self.peek()) else Constant(value)
+
+    def factors(self) -> Expression:
+        product = self.power()
+        while self.peek() == r"\cdot":
+            self.take()
+            product = product * self.power()
+        return product
+
+    def power(self) -> Expression:
+        base = self.atom()
+        return base ** int(self.take()[2:-1]) if self.peek().startswith("^") else base
 
     def atom(self) -> Expression:
         if self.peek() == r"\left(":
@@ -76,7 +89,25 @@ class Reader:
             return inside
         if self.peek() == r"\begin{cases}":
             return self.cases()
+        if self.peek() == r"\left|":
+            self.take()
+            inside = self.sum()
+            self.take(r"\right|")
+            return Order(2, inside, -inside)
+        if CALL.match(self.peek()):
+            return self.call()
         return Variable(name(self.take()))
+
+    def call(self) -> Expression:
+        function, rank = re.fullmatch(r"\\(?:operatorname\{)?(\w+?)\}?(?:_\{(\d+)\})?", self.take()).groups()
+        self.take(r"\left(")
+        parts = [self.disjunction()]
+        while self.peek() == ",":
+            self.take()
+            parts.append(self.disjunction())
+        self.take(r"\right)")
+        ranks = {"min": 1, "max": len(parts), "median": (len(parts) + 1) // 2, "clip": 2, "smallest": int(rank or 0)}
+        return Count(*parts) if function == "count" else Order(ranks[function], *parts)
 
     def cases(self) -> Expression:
         parts = []

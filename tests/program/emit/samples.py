@@ -8,8 +8,23 @@ from functools import cache
 import numpy as np
 
 from nsr.data import COMPARISONS
-from nsr.program import And, Compare, Constant, Linear, Or, Program, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Or,
+    Order,
+    Product,
+    Program,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.emit import exactness
+from nsr.program.evaluation import evaluate
 from tests.program.strategies import NAMES
 
 COUNT = int(os.environ.get("NSR_PROGRAMS", "300"))
@@ -33,6 +48,8 @@ def programs(count: int = COUNT, fractions: bool = True, rounded: bool = False) 
         expression = make(source, "large" if rounded else kind, source.choice([1, 2, 2, 3])).simplified()
         if isinstance(expression, Truth | Constant | Variable) or expression.size > 40:
             continue
+        if not rounded and any(abs(value) > 2**63 - 1 for value in exactness.numbers_in(expression)):
+            continue  # coefficients that were multiplied
         if rounded == (exactness.adds_as_integers(expression) or exactness.rounded_integer(expression) is not None):
             found[Program(expression, NAMES)] = None
     return list(found)
@@ -65,7 +82,23 @@ def integer_rows(count: int = 8, largest: int = 10**100) -> list[dict[str, int]]
 @cache
 def answers(program: Program) -> np.ndarray:
     """The tree's values on ``float_rows``."""
-    return np.asarray(program({name: float_rows()[name] for name in program.inputs}))
+    columns = {name: float_rows()[name] for name in program.inputs}
+    return np.asarray(evaluate(program.expression, columns, rows=float_rows()[NAMES[0]]))
+
+
+def agrees(found: object, program: Program) -> bool:
+    """Whether answers are the tree's on ``float_rows``, but for a minimum, maximum or median of a NaN."""
+    kept = np.full(len(answers(program)), True)
+    for node in program.expression.walk():
+        if isinstance(node, Order):
+            kept &= ~np.any([np.isnan(answers(Program(part, NAMES))) for part in node.parts], axis=0)
+    found = np.asarray(found)
+    return found.shape == kept.shape and same(found[kept], answers(program)[kept])
+
+
+def has_products(program: Program) -> bool:
+    """Whether the program multiplies columns."""
+    return any(isinstance(node, Product) for node in program.expression.walk())
 
 
 def exact(program: Program, rows: list[dict[str, int]]) -> list[object]:
@@ -89,11 +122,13 @@ def _rational(source: random.Random, kind: str) -> Fraction:
     return Fraction(source.randint(-9, 9))
 
 
-def _number(source: random.Random, kind: str, depth: int) -> Variable | Constant | Linear | Where:
+def _number(source: random.Random, kind: str, depth: int) -> Expression:
     chosen = source.random()
-    if depth and chosen < 0.4:
+    if depth and chosen < 0.2:
         branches = (_number(source, kind, depth - 1) for _ in range(2))
         return Where(_formula(source, kind, depth - 1), *branches)
+    if depth and chosen < 0.4:
+        return source.choice([_product, _count, _order])(source, kind, depth)
     if chosen < 0.55:
         return Variable(source.choice(NAMES))
     if chosen < 0.65:
@@ -104,7 +139,26 @@ def _number(source: random.Random, kind: str, depth: int) -> Variable | Constant
     return Linear(tuple((_rational(source, kind) or Fraction(1), atom) for atom in atoms), _rational(source, kind))
 
 
-def _formula(source: random.Random, kind: str, depth: int) -> Compare | And | Or:
+def _product(source: random.Random, kind: str, depth: int) -> Expression:
+    factors = [_number(source, kind, depth - 1) for _ in range(2)]
+    return Product(*factors, *source.choice([(), factors[:1]]))
+
+
+def _count(source: random.Random, kind: str, depth: int) -> Expression:
+    return Count(*(_formula(source, kind, depth - 1) for _ in range(source.randint(1, 4))))
+
+
+def _order(source: random.Random, kind: str, depth: int) -> Expression:
+    first = _number(source, kind, depth - 1)
+    others = [_number(source, kind, depth - 1) for _ in range(source.randint(1, 3))]
+    limits = [Constant(_rational(source, kind)) for _ in range(2)]
+    parts = [first, *source.choice([others, others, [-first], limits])]
+    return Order(source.randint(1, len(parts)), *parts)
+
+
+def _formula(source: random.Random, kind: str, depth: int) -> Expression:
+    if depth and source.random() < 0.15:
+        return Compare(source.choice(list(COMPARISONS)), _count(source, kind, depth), source.randint(1, 3))
     if depth and source.random() < 0.3:
         parts = [_formula(source, kind, depth - 1) for _ in range(source.randint(2, 3))]
         return source.choice([And, Or])(*parts)

@@ -13,7 +13,7 @@ from nsr.program.emit import InexactWarning, emit
 from nsr.program.emit.c import HEADER
 from nsr.program.emit.exactness import integer_range
 from nsr.program.integers import denominator, with_integer_coefficients
-from tests.program.emit.samples import answers, exact, float_rows, integer_rows, programs, same
+from tests.program.emit.samples import agrees, answers, exact, float_rows, integer_rows, programs, same
 from tests.program.strategies import NAMES
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -82,8 +82,7 @@ def test_both_functions_agree_with_the_tree(tmp_path):
     library = compiled(tmp_path, HEADER + "\n".join(sources).replace(HEADER, ""), *STRICT)
     table = np.ascontiguousarray(np.array([float_rows()[name] for name in NAMES]).T)
     for index, program in enumerate(found):
-        expected = answers(program)
-        assert same(called(library.run_double, index, table).astype(expected.dtype), expected), program
+        assert agrees(called(library.run_double, index, table).astype(answers(program).dtype), program), program
     for which, index in enumerate(whole_ones):
         program, rows = found[index], rows_within(ranges[index])
         integers = called(library.run_int64_t, which, np.array([[row[name] for name in NAMES] for row in rows]))
@@ -94,20 +93,22 @@ def test_both_functions_agree_with_the_tree(tmp_path):
 @pytest.mark.usefixtures("unchecked")
 def test_loops_have_the_same_bits_when_optimised_for_this_machine(tmp_path):
     found = programs()[:60]
-    sources = [emit(program, "c", name=f"rule_{index}", loop=True) for index, program in enumerate(found)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InexactWarning)
+        sources = [emit(program, "c", name=f"rule_{index}", loop=True) for index, program in enumerate(found)]
     library = compiled(tmp_path, "\n".join(sources), "-O3", "-march=native")
     for index, program in enumerate(found):
         columns = [float_rows()[name] for name in program.inputs]
         for name, kind in ((f"rule_{index}_rows", np.float64), (f"rule_{index}_int64_rows", np.int64)):
             if kind is np.int64:
-                if range_of(program) is None:
+                if (range_of(program) or 0) < 24:
                     continue
                 columns = [np.arange(-12, 12) * (len(column) % 5 - 2) for column in program.inputs]
             expected = np.asarray(program(dict(zip(program.inputs, columns, strict=True))))
             out = np.empty(24, dtype=bool if program.expression.is_boolean else kind)
             columns = [np.ascontiguousarray(column, dtype=kind) for column in columns]
             getattr(library, name)(ctypes.c_size_t(24), *(ctypes.c_void_p(x.ctypes.data) for x in (*columns, out)))
-            assert same(out, expected), program
+            assert same(out, expected) if kind is np.int64 else agrees(out, program), program
 
 
 NASTY = ("int", "int64_t", "INT64_C", "INT64_MAX", "uint8_t", "bool", "true", "NULL", "linux", "main", "row", "rows")

@@ -1,5 +1,6 @@
 """SMT-LIB: parsed by z3 and compared with the tree's exact values."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -41,7 +42,7 @@ class Parsed:
         self.solver.from_string(f"{text}\n(declare-const answer! {sort})(assert (= answer! rule))")
         _, self.definition = self.solver.assertions()[0].children()
         declared = [line.split("|")[1] for line in text.splitlines() if line.startswith("(declare-const ")]
-        make = z3.Int if "(set-logic QF_LI" in text else z3.Real
+        make = z3.Int if re.search(r"\(set-logic QF_[LN]I", text) else z3.Real
         self.columns = [make(symbol, self.solver.ctx) for symbol in declared]
         self.make_value = z3.IntVal if make is z3.Int else z3.RealVal
 
