@@ -212,3 +212,29 @@ def test_a_missing_extra_is_named(monkeypatch):
 def test_z3_is_imported_lazily():
     code = "import sys, nsr.program.emit, nsr.program.equivalence; print('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+@pytest.mark.parametrize("over", ["reals", "integers"])
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("max(a, b, c)", "where(a >= b and a >= c, a, where(b >= c, b, c))"),
+        ("median(a, b, c)", "max(min(a, b), min(max(a, b), c))"),
+        ("smallest(2, a, b, c, d)", "min(max(a, b), max(a, c), max(a, d), max(b, c), max(b, d), max(c, d))"),
+        ("abs(a - b) <= 3/2", "a - b <= 1.5 and b - a <= 1.5"),
+        ("clip(a, 0, 10) > 3", "a > 3"),
+        ("at least 2 of (a > 0, b > 0, c > 0)", "a > 0 and b > 0 or (a > 0 or b > 0) and c > 0"),
+        ("(a + b)**2 > 3", "a**2 + 2*a*b + b**2 > 3"),
+    ],
+)
+def test_products_counts_and_order_statistics_are_proved_equal(one, other, over):
+    assert Program.parse(one).equivalent(Program.parse(other), over=over)
+
+
+def test_products_differ_at_a_row_or_stay_undecided():
+    verdict = Program.parse("a*b > 2").equivalent(Program.parse("a*b >= 2"))
+    assert (verdict.equal, verdict.answers) == (False, (False, True))
+    assert verdict.row["a"] * verdict.row["b"] == 2
+    root = Program.parse("a**2 >= 2")  # differs from a**2 > 2 at an irrational number only, which no row holds
+    assert root.equivalent(Program.parse("a**2 > 2")).equal is None
+    assert root.equivalent(Program.parse("a**2 > 2"), over="integers")

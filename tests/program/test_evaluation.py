@@ -418,3 +418,74 @@ def test_values_of_other_names_are_ignored():
 def test_only_known_nodes_can_be_evaluated():
     with pytest.raises(TypeError, match=r"^cannot evaluate Expression\(\)$"):
         evaluate(Expression(), {})
+
+
+# Products, counts and order statistics
+
+
+LARGE = 2**31 - 1
+
+
+@pytest.mark.parametrize(("power", "fits"), [(1, True), (2, False), (5, False)])
+def test_products_of_int64_do_not_wrap(power, fits):
+    product = a**power * b + 1
+    exact = LARGE**power * -7 + 1
+    got = evaluate(product, {"a": np.array([LARGE, 2]), "b": np.array([-7, 1])})
+    assert got.tolist() == [exact, 2**power + 1]
+    assert (got.dtype == np.int64) is fits
+    above = evaluate(Product(a, a) > c, {"a": torch.tensor([LARGE, 3]), "c": torch.tensor([5, 10])})
+    assert above.tolist() == [True, False]
+    if not fits:
+        with pytest.raises(ValueError, match="^the answer does not fit int64"):
+            evaluate(product, {"a": torch.tensor([LARGE]), "b": torch.tensor([-7])})
+
+
+def test_products_of_exact_numbers_are_exact():
+    assert evaluate(a * b * b, {"a": 10**40 + 1, "b": 10**40 - 1}) == (10**40 + 1) * (10**40 - 1) ** 2
+    assert evaluate(a**3, {"a": Fraction(-2, 3)}) == Fraction(-8, 27)
+    answer = evaluate(a * b, {"a": Decimal("0.1"), "b": Decimal("1e-30")})
+    assert (type(answer), answer) == (Decimal, Decimal("1e-31"))
+    assert evaluate(a * b / 3, {"a": np.array([3, 4]), "b": 5}).tolist() == [5.0, 20 / 3]
+
+
+def test_a_coefficient_comes_first_and_then_the_factors_from_left_to_right():
+    row = {"a": 0.1, "b": 0.7, "c": 1.1}
+    assert evaluate(3 * a * b * c, row) == 3.0 * 0.1 * 0.7 * 1.1 != 3.0 * (0.1 * 0.7 * 1.1)
+    assert evaluate(3 * a * b * c, row) == evaluate(3 * a * b * c, {name: np.array([v]) for name, v in row.items()})[0]
+
+
+@pytest.mark.parametrize("rank", range(1, 13))
+def test_order_statistics_of_twelve_columns(rank):
+    names = [f"x{position}" for position in range(12)]
+    table = np.random.default_rng(rank).integers(-5, 5, (20, 12))
+    expected = np.partition(table, rank - 1, axis=1)[:, rank - 1]
+    tree = Order(rank, *map(Variable, names))
+    for make in (
+        np.asarray,
+        np.float64,
+        lambda x: x.astype(object) * 10**30,
+        torch.tensor,
+        lambda x: torch.tensor(x * 1.0),
+    ):
+        columns = dict(zip(names, map(make, table.T), strict=True))
+        scale = 10**30 if columns["x0"].dtype is np.dtype(object) else 1
+        assert [int(value) for value in evaluate(tree, columns)] == [int(value) * scale for value in expected]
+    frame = pd.DataFrame(table, columns=names)
+    assert evaluate(tree, frame).tolist() == expected.tolist()
+
+
+def test_counts_are_numbers_of_the_type_of_their_rows():
+    tree = Count(a > b, b > 1, Truth(True))
+    assert evaluate(tree, {"a": 3, "b": 2}) == 3
+    assert type(evaluate(tree, {"a": 3, "b": 2})) is int
+    for make, kind in ((np.array, np.int64), (np.float64, np.float64)):
+        got = evaluate(tree, {"a": make([3, 0]), "b": make([2, 2])})
+        assert (got.tolist(), got.dtype) == ([3, 2], kind)
+    got = evaluate(tree, {"a": torch.tensor([3.0]), "b": torch.tensor([2.0])})
+    assert (got.tolist(), got.dtype) == ([3.0], torch.float32)
+
+
+def test_gradients_flow_to_the_number_that_has_the_rank():
+    x, y = (torch.tensor([1.0, 3.0], requires_grad=True) for _ in range(2))
+    evaluate(Order(2, 3 * a, b * b), {"a": x, "b": y}).sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([3.0, 0.0], [0.0, 6.0])

@@ -10,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsr.data import COMPARISONS
-from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Program, Truth, Variable, Where
-from nsr.program.simplification import negated, simplify
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Program,
+    Truth,
+    Variable,
+    Where,
+)
+from nsr.program.simplification import negated, simplify, with_order
 from tests.program.oracle import worth
 from tests.program.strategies import expressions, formulas
 
@@ -19,6 +34,8 @@ NAMES = ("a", "b", "x2", "x10")
 a, b, x, y, x1, x2, x10 = map(Variable, ("a", "b", "x", "y", "x1", "x2", "x10"))
 more, less, equal = Compare(">", a, b), Compare("<", a, b), Compare("=", a, b)
 other, third = Compare(">", x, y), Compare("=", x, y)
+FOUR = Count(*(each > 1 for each in (a, b, x, y)))
+PARTS = "(a > 1, b > 1, x > 1, y > 1)"
 TIES = st.lists(st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominator=4)), min_size=4, max_size=4)
 """Rows in which equal numbers are common."""
 
@@ -118,12 +135,92 @@ def test_no_negation_is_left_and_formulas_are_flat(tree):
         (Where(equal, a, b), "b"),
         (Where(Compare(">=", 2 * x, Constant(75)), 4 * x, Constant(150)), "where(x > 37.5, 4*x, 150)"),
         (Where(Compare(">=", 2 * x, Constant(75)), 4 * x, Constant(151)), "where(x >= 37.5, 4*x, 151)"),
+        (Product(y, 2, x, y), "2*x*y**2"),
+        (Product(x, x + y, Constant(0)), "0"),
+        (Product(2 * x + 4, y), "2*y*(x + 2)"),
+        (Product(y - x, y - x), "(x - y)**2"),
+        (Product(y - x, a), "-a*(x - y)"),
+        (Product(x + 1, 3), "3*x + 3"),
+        (Product(x, Product(y, x)) - y * x * x, "0"),
+        (Compare(">", 2 * x * y, 6), "x*y > 3"),
+        (Count(more, other) > 2, "False"),
+        (Count(more, other) >= 0, "True"),
+        (Count(more, other) > 0.5, "a > b or x > y"),
+        (Count(more, other) > 1, "a > b and x > y"),
+        (Count(more, other) < 1, "a <= b and x <= y"),
+        (Count(more, other) < 2, "a <= b or x <= y"),
+        (Count(more, other).eq(2), "a > b and x > y"),
+        (Count(more, other).eq(0), "a <= b and x <= y"),
+        (Count(more, other).ne(0), "a > b or x > y"),
+        (Count(other, more).eq(1), "exactly 1 of (a > b, x > y)"),
+        (Count(other, more).eq(0.5), "False"),
+        (Count(more, other, x > 1) > 1, "at least 2 of (a > b, x > 1, x > y)"),
+        (2 * Count(more, other, x > 1) + 1 < 4, "at most 1 of (a > b, x > 1, x > y)"),
+        (Not(Count(more, other, x > 1) >= 2), "at most 1 of (a > b, x > 1, x > y)"),
+        (Not(Count(more, other, x > 1).eq(2)), "not exactly 2 of (a > b, x > 1, x > y)"),
+        (Count(more, Not(more), Truth(True)), "2"),
+        (Count(more), "count(a > b)"),
+        (And(FOUR >= 2, FOUR <= 2), f"exactly 2 of {PARTS}"),
+        (Or(FOUR >= 3, FOUR.eq(2)), f"at least 2 of {PARTS}"),
+        (And(FOUR >= 2, FOUR.ne(2)), f"at least 3 of {PARTS}"),
+        (And(FOUR >= 3, FOUR <= 2), "False"),
+        (And(FOUR >= 3, FOUR.ne(3)), "a > 1 and b > 1 and x > 1 and y > 1"),
+        (Or(FOUR <= 1, FOUR >= 3), f"not exactly 2 of {PARTS}"),
+        (Order(2, y, x), "max(x, y)"),
+        (Order(3, y, x, y), "max(x, y)"),
+        (Order(2, Order(2, a, b), x), "max(a, b, x)"),
+        (Order(1, x, 3, 5), "min(x, 3)"),
+        (Order(1, x), "x"),
+        (Order(2, x, x), "x"),
+        (Order(2, 7, 5, 6), "6"),
+        (Order(2, y, x, y), "y"),
+        (Order(2, y - x, x - y), "abs(x - y)"),
+        (Order(2, 1 - x, x - 1), "abs(x - 1)"),
+        (Order(1, y - x, x - y), "-abs(x - y)"),
+        (Order(2, -3 * x, 3 * x), "3*abs(x)"),
+        (Order(2, Order(2, x, -x), -Order(2, x, -x)), "abs(x)"),
+        (Order(2, y, Order(2, x, -x)), "max(y, abs(x))"),
+        (Order(1, Order(2, x, 0), 10), "clip(x, 0, 10)"),
+        (Order(2, Order(1, 10, x), 0), "clip(x, 0, 10)"),
+        (Order(2, Order(1, 0, x), 10), "10"),
+        (Order(2, *map(Variable, "dcba")), "smallest(2, a, b, c, d)"),
         (Where(more, x, y) + Where(Not(Compare("<=", a, b)), x, y), "2*where(a > b, x, y)"),
     ],
 )
 def test_the_canonical_form_of(tree, text):
     assert str(simplify(tree)) == text
     assert Program(tree) == Program(simplify(tree))
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (Where(a > b, a, b), "max(a, b)"),
+        (Where(a >= b, b, a), "min(a, b)"),
+        (Where(a > b, a - b, b - a), "abs(a - b)"),
+        (Where(a > b, b - a, a - b), "-abs(a - b)"),
+        (Where(x < 0, -x, x), "abs(x)"),
+        (Where(x > 37.5, 4 * x, 150), "max(4*x, 150)"),
+        (Where(Where(a > b, a, b) > x, Where(a > b, a, b), x), "max(a, b, x)"),
+        (Where(x >= 0, Where(x > 9, 9, x), 0), "clip(x, 0, 9)"),
+        (Where(x > 9, 9, Where(x > 0, x, 0)), "clip(x, 0, 9)"),
+        (Where(x >= 9, Where(x > 0, 0, x), 9), "where(x >= 9, min(x, 0), 9)"),
+        (2 * Where(a > b, a, b) * x > y, "y < 2*x*max(a, b)"),
+        (Count(Where(a > b, a, b) > x, other) >= 1, "x > y or x < max(a, b)"),
+        (Where(a > b, a, x), "where(a > b, a, x)"),
+        (Where(And(more, other), a, b), "where(a > b and x > y, a, b)"),
+    ],
+)
+def test_choices_by_size_become_order_statistics(tree, text):
+    assert str(with_order(tree)) == text
+    assert with_order(with_order(tree)) == with_order(tree)
+
+
+@given(expressions(NAMES, depth=3), st.lists(TIES, min_size=1, max_size=8))
+def test_with_order_keeps_the_value(tree, rows):
+    for values in rows:
+        row = dict(zip(NAMES, values, strict=True))
+        assert worth(with_order(tree), row) == worth(tree, row)
 
 
 @pytest.mark.parametrize("symbol", COMPARISONS)

@@ -8,7 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsr.program import And, Compare, Constant, Expression, Linear, Not, Or, Truth, Variable, Where
+from nsr.program import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Product,
+    Truth,
+    Variable,
+    Where,
+)
 from nsr.program.text import name, number
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions
@@ -54,6 +68,36 @@ p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
         (Not(Or(p)), "not a > b"),
         (Where(Or(p, q), a - b, Where(r, a, Constant(0))), "where(a > b or c == d, a - b, where(a != d, a, 0))"),
         (Compare(">", Variable("unit price"), Variable("class")), "`unit price` > `class`"),
+        (Product(a, b) > c, "a*b > c"),
+        (a > 25 * b**2, "a > 25*b**2"),
+        (Product(a, b, b, a), "a*b**2*a"),
+        (Product(a + 1, a + 1, b), "(a + 1)**2*b"),
+        (Product(a, Product(b, c)), "a*(b*c)"),
+        (Product(Constant(-2), a), "(-2)*a"),
+        (c - Product(a, b) * Fraction(3, 2), "c - 3*a*b/2"),
+        (Count(p, q, r), "count(a > b, c == d, a != d)"),
+        (2 * Count(p, q) - 1, "2*count(a > b, c == d) - 1"),
+        (Count(p, q, r) >= 2, "at least 2 of (a > b, c == d, a != d)"),
+        (Count(p, q, r) <= 1, "at most 1 of (a > b, c == d, a != d)"),
+        (Count(p, q).eq(1), "exactly 1 of (a > b, c == d)"),
+        (Count(p, q).ne(1), "not exactly 1 of (a > b, c == d)"),
+        (Not(Count(p, q).ne(1)), "not not exactly 1 of (a > b, c == d)"),
+        (And(Count(p, q).ne(1), Or(p, q)), "not exactly 1 of (a > b, c == d) and (a > b or c == d)"),
+        (Count(p, And(q, r)) >= 1, "at least 1 of (a > b, c == d and a != d)"),
+        (Count(p, q) > 1, "count(a > b, c == d) > 1"),
+        (Count(p, q) >= -1, "count(a > b, c == d) >= -1"),
+        (Count(p, q) >= 0.5, "count(a > b, c == d) >= 0.5"),
+        (Count(p, q) >= a, "count(a > b, c == d) >= a"),
+        (Order(1, a, b, c), "min(a, b, c)"),
+        (Order(2, a, b), "max(a, b)"),
+        (Order(2, a, b, c), "median(a, b, c)"),
+        (Order(3, *map(Variable, "abcde")), "median(a, b, c, d, e)"),
+        (Order(2, *map(Variable, "abcd")), "smallest(2, a, b, c, d)"),
+        (Order(2, a - b, b - a), "abs(a - b)"),
+        (Order(1, a, -a), "min(a, -a)"),
+        (Order(2, Constant(10), a, Constant(0)), "clip(a, 0, 10)"),
+        (Order(2, Constant(10), a, Constant(10)), "median(10, a, 10)"),
+        (-2 * Order(2, a, b) + 1, "1 - 2*max(a, b)"),
     ],
 )
 def test_trees_are_written_as_a_programmer_would(tree, text):

@@ -149,7 +149,11 @@ def _order(rank: int, parts: list[Expression]) -> Expression:
         times = parts.count(part)
         if len(parts) - times < rank <= times:  # wherever the others are, this one has the rank
             return part
-    return Order(rank, *sorted(parts, key=_key))
+    return Order(rank, *sorted(parts, key=_constants_last))
+
+
+def _constants_last(number: Expression) -> tuple[object, ...]:
+    return isinstance(number, Constant), *_key(number)
 
 
 def _extreme(largest: bool, parts: list[Expression]) -> Expression:
@@ -163,7 +167,7 @@ def _extreme(largest: bool, parts: list[Expression]) -> Expression:
         bound = max(bounds) if largest else min(bounds)
         if len(kept) == 1 and (clipped := _clipped(largest, bound, kept[0])) is not None:
             return clipped
-        kept = sorted([*kept, Constant(bound)], key=_key)
+        kept = [*kept, Constant(bound)]
     return kept[0] if len(kept) == 1 else Order(len(kept) if largest else 1, *kept)
 
 
@@ -196,7 +200,7 @@ def _clipped(largest: bool, bound: Fraction, inner: Expression) -> Expression | 
     if low >= high:
         return Constant(bound)
     others = _extreme(not largest, [part for part in inner.parts if not isinstance(part, Constant)])
-    return Order(2, *sorted((others, Constant(low), Constant(high)), key=_key))
+    return Order(2, *sorted((others, Constant(low), Constant(high)), key=_constants_last))
 
 
 def _comparison(operator: str, left: Expression, right: Expression) -> Expression:

@@ -100,3 +100,8 @@ def test_the_range_of_integers_is_the_largest():
     assert integer_range(a * 3 - b * 2 + 7) == (2**63 - 1 - 7) // 5
     assert integer_range(a + 2**63) is None
     assert integer_range(a * 2**63) is None
+    assert integer_range(a * b) == 3037000499
+    assert 3037000499**2 < 2**63 < 3037000500**2
+    assert integer_range(5 * a * a * b - 3) == 1226421
+    assert 5 * 1226421**3 + 3 < 2**63 <= 5 * 1226422**3 + 3
+    assert integer_range(a * b * 2**62) == 1

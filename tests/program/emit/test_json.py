@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import nsr.program.emit
 from nsr.errors import InputError
-from nsr.program import Compare, Constant, Linear, Program, Truth, Variable, Where
+from nsr.program import Compare, Constant, Count, Linear, Order, Program, Truth, Variable, Where
 from nsr.program.emit import emit
 from nsr.program.emit.json import CHARACTERS, FORMAT, load
 from tests.program.emit.samples import programs
@@ -60,6 +60,26 @@ def test_any_program_loads_again_and_satisfies_the_schema(program):
     VALID.validate(json.loads(text))
 
 
+def test_the_format_of_products_counts_and_order_statistics():
+    program = Program(Where(Count(a > b, a > 1, b > 2) >= 2, 3 * a * a, Order(1, a, b)))
+    data = json.loads(emit(program, "json"))
+    VALID.validate(data)
+    one, other = {"variable": "a"}, {"variable": "b"}
+    assert data["expression"]["then"] == {"sum": [[3, {"product": [one, one]}]]}
+    assert data["expression"]["else"] == {"order": 1, "of": [one, other]}
+    assert list(data["expression"]["where"]["left"]) == ["count"]
+    assert load(emit(program, "json")) == program
+
+
+OLD = """{"format": "nsr-program/1", "names": ["b", "a"], "expression": {"where": {"and": [{"compare": ">", "left":
+{"variable": "a"}, "right": {"variable": "b"}}, {"not": {"compare": "=", "left": {"variable": "a"}, "right":
+{"constant": "1/3"}}}]}, "then": {"sum": [["1/3", {"variable": "a"}]], "plus": 4}, "else": {"constant": 2}}}"""
+
+
+def test_programs_saved_before_there_were_products_load():
+    assert str(load(OLD)) == "where(a != 1/3 and a > b, a/3 + 4, 2)"
+
+
 def accepted(text: str) -> bool:
     """Whether a text loads; the only other outcome allowed is an InputError."""
     try:
@@ -81,6 +101,9 @@ DATA = st.recursive(
         st.fixed_dictionaries({"compare": st.sampled_from([">", "=", "=="]), "left": inner, "right": inner}),
         st.fixed_dictionaries({"and": st.lists(inner, max_size=2)}),
         st.fixed_dictionaries({"not": inner}),
+        st.fixed_dictionaries({"product": st.lists(inner, max_size=3)}),
+        st.fixed_dictionaries({"count": st.lists(inner, max_size=2)}),
+        st.fixed_dictionaries({"order": inner, "of": st.lists(inner, max_size=3)}),
         st.dictionaries(st.sampled_from(["variable", "or", "$ref", "truth"]), inner, max_size=2),
     ),
     max_leaves=12,
@@ -180,6 +203,26 @@ REFUSED = {
         wrapped(f'{{"sum": [[1, {A}, 2]]}}'),
         "a term of a sum must be a list of a coefficient and a node",
     ),
+    "a product of one": (wrapped(f'{{"product": [{A}]}}'), "a product must have at least two factors, got one"),
+    "a product of formulas": (
+        wrapped('{"product": [{"truth": true}, {"truth": true}]}'),
+        "a node here must be an object with one of variable",
+    ),
+    "a count of numbers": (
+        wrapped(f'{{"count": [{A}]}}'),
+        "a node here must be an object with one of truth, compare, ",
+    ),
+    "an empty count": (wrapped('{"count": []}'), "the parts of a formula must be a non-empty list, got a list of 0"),
+    "an order without numbers": (wrapped('{"order": 1, "of": []}'), "the parts of a order must be a non-empty list"),
+    "a rank of 0": (
+        wrapped(f'{{"order": 0, "of": [{A}]}}'),
+        "the rank of an order must be an integer from 1 to 1, got 0",
+    ),
+    "a rank that is true": (
+        wrapped(f'{{"order": true, "of": [{A}]}}'),
+        "the rank of an order must be an integer from 1 to 1, got true",
+    ),
+    "a rank without numbers": (wrapped('{"order": 1}'), "a node 'order' must have the keys of, order, got "),
     "an unknown comparison": (
         wrapped(f'{{"compare": "==", "left": {A}, "right": {A}}}'),
         "a comparison must be one of > < >= ",

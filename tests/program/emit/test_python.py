@@ -37,6 +37,32 @@ def test_the_output_looks_handwritten():
     assert "    return np.where(x1 > x2, x5 + 4, x4 - x3)\n" in emit(PAPER, "python", numpy=True)
 
 
+@pytest.mark.parametrize(
+    ("text", "scalar", "arrays"),
+    [
+        ("x1*x1*x2/2 > 3", "x1 * x1 * x2 > 6", "x1 * x1 * x2 > 6"),
+        ("max(x1, x2, 3)", "max(x1, x2, 3)", "np.maximum(np.maximum(x1, x2), 3)"),
+        ("abs(x1 - x2)", "abs(x1 - x2)", "np.abs(x1 - x2)"),
+        ("clip(x1, 0, 9)", "min(max(x1, 0), 9)", "np.clip(x1, 0, 9)"),
+        ("median(x1, x2, x3)", "sorted((x1, x2, x3))[1]", "np.sort(np.broadcast_arrays(x1, x2, x3), axis=0)[1]"),
+        (
+            "exactly 1 of (x1 > 1, x2 > 1)",
+            "(x1 > 1) + (x2 > 1) == 1",
+            "np.where(x1 > 1, 1, 0) + np.where(x2 > 1, 1, 0) == 1",
+        ),
+    ],
+)
+def test_functions_of_python_and_numpy_are_used(text, scalar, arrays):
+    program = Program.parse(text)
+    assert f"    return {scalar}\n" in emit(program, "python")
+    assert f"    return {arrays}\n" in emit(program, "python", numpy=True)
+
+
+def test_columns_named_like_functions_are_renamed():
+    program = Program(Order(2, Variable("max"), Variable("abs")))
+    assert run(emit(program, "python"))(3, 4) == 4
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_numbers_and_arrays_give_the_same_bits_as_the_tree():
     rows = float_rows()

@@ -173,3 +173,24 @@ def test_numbers_that_do_not_fit_give_a_warning(expression, message):
 def test_numbers_beyond_the_largest_float_are_errors():
     with pytest.raises(ValueError, match="^target 'sql' computes in float64"):
         emit(Program(a + 10**400), "sql")
+
+
+NULLS = [(None, 1, 2), (1, None, 2), (None, None, None), (3, 1, 2)]
+
+
+@engines
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("max(a, b, c)", 3),
+        ("median(a, b, c)", 2),
+        ("clip(a + b + c, 0, 5)", 5),
+        ("abs(a - b - 2*c)", 2),
+        ("count(a > 1, b > 1, c > 1)", 2),
+        ("at least 2 of (a > 1, b > 1, c > 1)", True),
+        ("a*b*c", 6),
+    ],
+)
+def test_null_in_one_column_gives_null(engine, text, answer):
+    connection = table(engine, ("a", "b", "c"), NULLS, integers=True)
+    assert selected(connection, emit(Program.parse(text), "sql")) == [None, None, None, answer]
