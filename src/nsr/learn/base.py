@@ -1,7 +1,7 @@
 """What both estimators share: their settings, validation, and whether the program or the model predicts."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
-from nsr.errors import check_error_rate
+from nsr.errors import check_error_rate, one_of
 from nsr.learn.evidence import RuleEvidence
+from nsr.nn.checks import positive_number
 from nsr.program.program import Program, default_names
 
+PROPOSALS = ("screen", "training", "products")
+"""What may propose comparisons; see ``nsr.learn.search``."""
 USES = ("auto", "program", "model")
 
 
@@ -28,24 +31,27 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         *,
-        restarts: int = 8,
-        epochs: int = 300,
+        restarts: int = 128,
         errors: float = 0.1,
+        time_limit: float = 120.0,
+        proposals: Sequence[str] = PROPOSALS,
         use: str = "auto",
         random_state: Any = None,
     ) -> None:
         self.restarts = restarts
-        self.epochs = epochs
         self.errors = errors
+        self.time_limit = time_limit
+        self.proposals = proposals
         self.use = use
         self.random_state = random_state
 
     def _validated(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> tuple[Any, Any, Any]:
         """Rows, targets and weights; wrong settings or data are a ValueError."""
-        for name in ("restarts", "epochs"):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+        if not isinstance(self.restarts, int | np.integer) or self.restarts < 1:
+            raise ValueError(f"restarts must be an integer of at least 1, got {self.restarts!r}")
+        positive_number("time_limit", self.time_limit)
+        for name in self.proposals:
+            one_of("proposals", name, PROPOSALS)
         check_error_rate(self.errors)
         if self.use not in USES:
             raise ValueError(f"use must be one of {', '.join(USES)}, got {self.use!r}")

@@ -1,5 +1,6 @@
 """A scikit-learn classifier whose model can be read."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -55,18 +56,20 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         rows = LabelledRows(Columns(X, self._names()), classes, weight, len(self.classes_)).distinct()
         settings = Settings(
             restarts=self.restarts,
-            epochs=self.epochs,
             errors=self.errors,
             rng=self._rng(),
+            proposals=tuple(self.proposals),
+            deadline=time.monotonic() + self.time_limit,
+            model=self.use == "model",
             on_progress=self.on_progress,
         )
         self._keep(search(rows, settings), rows)
         return self
 
     def _keep(self, found: Found, rows: LabelledRows) -> None:
-        self.evidence_, self.members_, self.best_ = found.evidence, found.registers, found.best
+        self.evidence_, self.members_, self.best_ = found.evidence, found.networks, found.best
         labels = self.classes_.tolist()
-        expression = found.rule.expression
+        expression = found.columns.written_out(found.rule.expression)
         if self.gives_labels:
             expression = _with_labels(expression, labels)
         program = Program(expression, rows.columns.names)

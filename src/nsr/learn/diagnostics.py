@@ -1,12 +1,13 @@
 """What speaks against a rule, and how near the rows come to its borders."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.stats import mannwhitneyu, rankdata
+from scipy.stats import binom, mannwhitneyu, rankdata
 
 from nsr.learn.candidates import SCREENED, evenly_spaced
 from nsr.learn.rules import Rule, price
@@ -57,8 +58,20 @@ def chance_of_nearness(rows: LabelledRows, rule: Rule) -> float:
     return float(mannwhitneyu(nearness[wrong], nearness[~wrong], alternative="less").pvalue)
 
 
+def chance_of_concentration(rows: LabelledRows, rule: Rule) -> float:
+    """The probability that so many contradicting rows would be in one case of a rule if they were drawn at random."""
+    signs = [rows.signs(atom) for atom in rule.atoms]
+    wrong = answers(rule.expression, rows) != rows.classes
+    if not wrong.any() or not signs:
+        return 1.0
+    place = np.unique(np.column_stack(signs), axis=0, return_inverse=True)[1].ravel()
+    total, contradicting = np.bincount(place), np.bincount(place, wrong)
+    chances = binom.sf(contradicting - 1, total, wrong.mean())
+    return float(min(1.0, chances.min() * len(total)))
+
+
 def smooth_border(rows: LabelledRows, rule: Rule) -> str | None:
-    """A line or a product of two columns that separates the classes with fewer constants than a rule, if any.
+    """A line that separates the classes with fewer constants than a rule, if any.
 
     A rule with several constants is then a staircase along a border that comparisons cannot express. Two rows that
     contradict the rule, and not the line, weigh as much as a constant.
@@ -70,14 +83,8 @@ def smooth_border(rows: LabelledRows, rule: Rule) -> str | None:
         return None
     x = rows.columns.x.double().numpy()[:, columns]
     names = [name(rows.columns.names[column]) for column in columns]
-    tried = [(x, names, len(names))]
-    if len(names) == 2:
-        tried.append((x.prod(1, keepdims=True), [" * ".join(names)], 1))
-    for terms, texts, n_constants in tried:
-        if n_constants < constants and len(rows) > ROWS_PER_CONSTANT * n_constants:
-            border = _separating_line(terms, texts, rows.classes == 1)
-            if border is not None:
-                return border
+    if len(names) < constants and len(rows) > ROWS_PER_CONSTANT * len(names):
+        return _separating_line(x, names, rows.classes == 1)
     return None
 
 
@@ -129,5 +136,16 @@ def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
 
 
 def not_covered(columns: Columns, rule: Rule) -> tuple[str, ...]:
-    """Cases of single comparisons of a rule that no row shows; there, the rule gives whatever is shortest."""
-    return tuple(case for atom in rule.atoms for case in columns.cases_not_covered(atom))
+    """Cases of a rule that no row shows: single comparisons, and two of them equal at once.
+
+    There, the rule gives whatever is shortest.
+    """
+    atoms = [atom.with_constant(columns.intended_constant(atom)) for atom in rule.atoms]
+    single = [case for atom in atoms for case in columns.cases_not_covered(atom)]
+    ties = [(atom, columns.signs(atom) == 0) for atom in atoms]
+    joint = [
+        f"{one.compare('=')} and {other.compare('=')}"
+        for (one, here), (other, there) in itertools.combinations(ties, 2)
+        if one.weights != other.weights and here.any() and there.any() and not (here & there).any()
+    ]
+    return (*single, *joint)

@@ -19,13 +19,14 @@ class RuleEvidence(Evidence):
     held_out: float | None
     """Share of the held-out rows on which a rule that was read without them is right; None where there were none."""
     held_out_rows: int
-    restarts: int
-    agreed: int
-    """How many of the restarts lead to this rule."""
+    origin: str = "screen"
+    """What proposed its comparisons: a key of ``ORIGINS``."""
+    restarts: int = 0
+    """How many networks were trained; 0 if none was needed."""
+    agreed: int = 0
     reread: bool = False
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
     origins: Mapping[str, int] = field(default_factory=dict)
-    """How many of these restarts began from the ``screen``, and how many at ``random``."""
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
     reason: str | None = None

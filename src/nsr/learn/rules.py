@@ -1,4 +1,4 @@
-"""From labelled rows and the sums to compare to the rule that gives the class of every row.
+"""From comparisons and rows to the rule that gives the class of every row.
 
 The rule with the shortest description of rule and rows together is chosen (minimum description length): a further
 comparison must explain more than it costs to name. So random labels give no rule, and a few wrong labels do not make a
@@ -7,33 +7,35 @@ rule longer.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from scipy.special import gammaln
 
+from nsr.learn.proposals import best_cut
 from nsr.program.expressions import Expression
 from nsr.reading.atoms import Atom, Weights
-from nsr.reading.rounding import simplest
+from nsr.reading.logic import Table, class_formula, comparisons
+from nsr.reading.rounding import number_nats, simplest
 from nsr.reading.rows import LabelledRows, times_log
-from nsr.reading.rules import (
-    ChooseConstant,
-    Gap,
-    answers,
-    best_combinations,
-    class_expression,
-    comparisons,
-    floats_agree,
-    majority_classes,
-    simplest_atom,
-)
-from nsr.reading.screen import DEPTH, Screen
+from nsr.reading.screen import Screen
+from nsr.reading.rules import Gap, SideClasses, answers, floats_agree, gap_between
+from nsr.reading.weights import weights_nats
 
 DECISIVE = 4.0
 """Nats by which the rows of a case must favour one class where labels may be wrong; else the case is left open."""
+CERTAIN = 0.02
+"""How many rows of each class a case is thought to have before any is seen: below 1, cases are expected to be pure."""
+WOBBLE = 2.0
+"""How many more rows a simpler constant may contradict where labels are wrong anyway."""
+LN2 = math.log(2)
+MOST_ATOMS = 16
 
 Preferred = Mapping[Weights, Sequence[Fraction]]
 """Constants for sums that are taken before simpler ones."""
+Alternatives = Mapping[Weights, Sequence[Weights]]
+"""Sums that may stand in for a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +44,13 @@ class Rule:
 
     expression: Expression
     atoms: tuple[Atom, ...]
-    """What the expression may compare."""
+    """What the expression compares."""
     nats: float
     """The length of the description: the rule, and the classes of the rows given the rule."""
     wrong: float
     """The weight of the rows that contradict it."""
+    origin: str = "screen"
+    """What proposed its comparisons."""
 
     @property
     def comparisons(self) -> int:
@@ -54,50 +58,213 @@ class Rule:
         return comparisons(self.expression)
 
 
-def read_rule(screen: Screen, atoms: Sequence[Atom], preferred: Preferred | None = None) -> Rule:
-    """The rule with the shortest description that compares the sums of the atoms, with these or other constants."""
-    sums = list(dict.fromkeys(atom.weights for atom in atoms))
-    known = screen.chain(sums=sums)
-    known += screen.chain(taken=known, sums=sums)
-    known += [atom for atom in atoms[:DEPTH] if atom not in known]
-    choose = _simple_constants(screen.rows, preferred or {})
-    found = []
-    for chosen in best_combinations(screen.rows, known):
-        found.append(_rule(screen, chosen, choose))
-        if found[-1].wrong == 0:
-            break
-    return min(found, key=lambda rule: rule.nats)
+@dataclass(eq=False)
+class Reader:
+    """Reads rules from rows."""
 
+    rows: LabelledRows
+    preferred: Preferred = field(default_factory=dict)
 
-def _simple_constants(rows: LabelledRows, preferred: Preferred) -> ChooseConstant:
-    """A preferred constant if one fits, else the simplest; away from rows that float sums would misplace."""
+    def read(self, atoms: Sequence[Atom], alternatives: Alternatives | None = None, *, origin: str = "screen") -> Rule:
+        """The rule with the shortest description that compares these sums, or alternatives, with suitable constants."""
+        chosen = list(dict.fromkeys(atoms))[:MOST_ATOMS]
+        for _ in range(2):
+            chosen = self._with_better_sums(self._with_zeros(chosen), alternatives or {})
+            chosen = self._without_superfluous(chosen)
+        chosen = self._with_simple_constants(self._with_zeros(chosen))
+        return self._rule(chosen, origin)
 
-    def choose(atom: Atom, gap: Gap) -> Fraction:
-        fitting = [value for value in preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
+    def signs(self, atoms: Sequence[Atom]) -> np.ndarray:
+        """(rows, atoms): each row's side of each atom."""
+        if not atoms:
+            return np.zeros((len(self.rows), 0), dtype=np.int8)
+        return np.column_stack([self.rows.signs(atom) for atom in atoms])
+
+    def nats(self, atoms: Sequence[Atom]) -> float:
+        """What atoms cost, and the classes of the rows given each row's side of each."""
+        return exception_nats(self.rows, cases(self.signs(atoms))) + sum(self.price(atom) for atom in atoms)
+
+    def price(self, atom: Atom) -> float:
+        """Nats to name an atom: its sum and its constant, if it has one."""
+        nats = weights_nats(atom.weights, len(self.rows.columns.names))
+        constant = self.rows.columns.intended_constant(atom)
+        if constant == 0 and len(atom.weights) > 1:
+            return nats
+        return nats + min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)
+
+    def _with_better_sums(self, atoms: list[Atom], alternatives: Alternatives) -> list[Atom]:
+        """Each atom with the best of the sums that may stand in for its own, the others staying as they are."""
+        atoms = list(atoms)
+        for position, atom in enumerate(atoms):
+            sums = list(dict.fromkeys([atom.weights, *alternatives.get(atom.weights, ())]))
+            if len(sums) == 1:
+                continue
+            sides = self.side_classes(atoms, position)
+            if sides is None:
+                continue
+            known = (sides.below == self.rows.classes) | (sides.above == self.rows.classes)
+            deciding = np.flatnonzero((sides.below != sides.above) & known)
+            if not len(deciding):
+                continue
+            side = np.where(sides.above[deciding] == self.rows.classes[deciding], 1, -1)
+            columns, weight = self.rows.columns.subset(deciding), self.rows.weight[deciding]
+            cuts = [best_cut(columns, weights, side, weight) for weights in sums]
+            least = min(cut.wrong for cut in cuts)
+            nats = math.log(len(self.rows) / max(least, 1.0))
+            n_columns = len(self.rows.columns.names)
+            best = min(cuts, key=lambda cut: cut.nats(n_columns, nats))
+            if best.weights != atom.weights:
+                atoms[position] = Atom(best.weights, best.constant)
+        return list(dict.fromkeys(atoms))
+
+    def _without_superfluous(self, atoms: list[Atom]) -> list[Atom]:
+        """Leave out atoms as long as that makes the description shorter."""
+        now = self.nats(atoms)
+        while atoms:
+            options = [[*atoms[:at], *atoms[at + 1 :]] for at in range(len(atoms))]
+            nats = [self.nats(option) for option in options]
+            best = int(np.argmin(nats))
+            if nats[best] > now:
+                break
+            atoms, now = options[best], nats[best]
+        return atoms
+
+    def _with_zeros(self, atoms: list[Atom]) -> list[Atom]:
+        """Sums of several columns with the constant 0, all of them or one after the other, where rows allow it."""
+
+        def zero(atom: Atom) -> Atom:
+            return atom.with_constant(Fraction(0)) if len(atom.weights) > 1 else atom
+
+        together = list(dict.fromkeys(map(zero, atoms)))
+        if self._contradicted(together) <= self._contradicted(atoms):
+            return together
+        for atom in atoms:
+            changed = list(dict.fromkeys(zero(each) if each == atom else each for each in atoms))
+            if self._contradicted(changed) <= self._contradicted(atoms):
+                atoms = changed
+        return atoms
+
+    def _contradicted(self, atoms: Sequence[Atom]) -> float:
+        """The weight of the rows that no formula of the atoms can be right on."""
+        return outvoted(_case_counts(self.rows, cases(self.signs(atoms))))
+
+    def _with_simple_constants(self, atoms: list[Atom]) -> list[Atom]:
+        atoms = list(atoms)
+        for position, atom in enumerate(atoms):
+            sides = self.side_classes(atoms, position)
+            gap = None if sides is None else gap_between(self.rows, atom, sides)
+            if gap is not None:
+                atoms[position] = atom.with_constant(self._constant(atom, gap))
+        return list(dict.fromkeys(atoms))
+
+    def _constant(self, atom: Atom, gap: Gap) -> Fraction:
+        """A preferred constant if one fits, else the simplest; away from rows that float sums would misplace."""
+        fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         constant = fitting[0] if fitting else simplest(gap.low, gap.high, gap.middle)
-        if floats_agree(rows, atom.with_constant(constant)):
+        atom = atom.with_constant(constant)
+        no_grid = self.rows.columns.unit(atom.weights) is None
+        if floats_agree(self.rows, atom) if no_grid else self.rows.columns.floats_are_exact(atom):
             return constant
-        quarter = (gap.above - gap.below) / 4
-        return simplest(gap.below + quarter, gap.above - quarter, gap.middle)
+        return self.rows.columns.beside_the_grid(atom, gap.below, gap.above)
 
-    return choose
+    def side_classes(self, atoms: Sequence[Atom], position: int) -> SideClasses | None:
+        """The class of each row below and above an atom; None where equal rows belong to neither."""
+        others = cases(self.signs([*atoms[:position], *atoms[position + 1 :]]))
+        rows = self.rows
+        n_cases = int(others.max()) + 1
+        cells = (others * 3 + rows.signs(atoms[position]) + 1) * rows.n_classes + rows.classes
+        votes = np.bincount(cells, rows.weight, n_cases * 3 * rows.n_classes).reshape(n_cases, 3, rows.n_classes)
+        below, equal, above = votes[:, 0], votes[:, 1], votes[:, 2]
+        cuts = (below + equal, above), (below, equal + above)
+        lost = [sum(map(outvoted, parts)) for parts in cuts]
+        contradicted = outvoted(votes.reshape(-1, rows.n_classes))
+        slack = WOBBLE if contradicted > 0 else 0.0
+        if min(lost) > contradicted + slack:
+            return None
+        low, high = (part.argmax(1)[others] for part in cuts[int(np.argmin(lost))])
+        return SideClasses(low, high, slack)
+
+    def _rule(self, atoms: list[Atom], origin: str) -> Rule:
+        rows = self.rows
+        table = self._table(atoms)
+        expression = class_formula(table, rows.n_classes) if len(table.classes) else class_formula(
+            Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes
+        )
+        guess = answers(expression, rows)
+        nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
+        used = _used(expression, atoms)
+        nats += sum(self.price(atom) for atom in used)
+        nats += comparisons(expression) * math.log(6 * max(len(used), 1))
+        return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
+
+    def _table(self, atoms: Sequence[Atom]) -> Table:
+        """The class of every case that the rows decide."""
+        rows, signs = self.rows, self.signs(atoms)
+        place = cases(signs)
+        votes = _case_counts(rows, place)
+        wrong = outvoted(votes) / rows.total
+        nats = math.inf if wrong == 0 else math.log((1 - wrong) / wrong)
+        ranked = np.sort(votes, axis=1)
+        lead = ranked[:, -1] - ranked[:, -2]
+        decided = (lead > 0) & (np.where(lead > 0, lead, 1) * nats >= DECISIVE)
+        first = np.zeros(len(votes), dtype=np.int64)
+        first[place] = np.arange(len(place))
+        return Table(
+            signs[first][decided],
+            votes.argmax(1)[decided],
+            [atom.sides for atom in atoms],
+            [self.price(atom) for atom in atoms],
+        )
 
 
-def _rule(screen: Screen, atoms: list[Atom], choose: ChooseConstant) -> Rule:
-    rows = screen.rows
-    for position in range(len(atoms)):
-        atoms[position] = simplest_atom(rows, atoms, position, choose)
-    table = majority_classes(rows, atoms, decisive=DECISIVE)
-    expression = class_expression(table, atoms, rows.n_classes)
-    guess = answers(expression, rows)
-    nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
-    nats += sum(price(screen, atom) for atom in atoms)
-    return Rule(expression, tuple(atoms), nats, float(rows.weight[guess != rows.classes].sum()))
+def cases(signs: np.ndarray) -> np.ndarray:
+    """The number of each row's pattern of signs: 0, 1, ..."""
+    codes = np.zeros(len(signs), dtype=np.int64)
+    for column in signs.T:
+        codes = np.unique(codes * 3 + column + 1, return_inverse=True)[1]
+    return codes
 
 
-def price(screen: Screen, atom: Atom) -> float:
-    """Nats to name a comparison: which sum, which of the six operators, and which constant, if it has one."""
-    return math.log(6 * screen.among) + (math.log(screen.n_values(atom.weights)) if atom.has_constant else 0.0)
+def case_nats(rows: LabelledRows, place: np.ndarray) -> float:
+    """Nats to describe the classes of rows case by case: cases are expected to be pure, and few rows say little."""
+    counts = _case_counts(rows, place)
+    totals, n_classes = counts.sum(1), rows.n_classes
+    pure = gammaln(totals + n_classes * CERTAIN) - gammaln(n_classes * CERTAIN)
+    return float(pure.sum() - (gammaln(counts + CERTAIN) - gammaln(CERTAIN)).sum())
+
+
+def exception_nats(rows: LabelledRows, place: np.ndarray) -> float:
+    """Nats to describe the classes of rows by one class for each case, and a list of the rows that are exceptions."""
+    counts = _case_counts(rows, place)
+    guess = counts.argmax(1)[place]
+    exceptions = description_length(rows.classes, guess, rows.weight, rows.n_classes)
+    return len(counts) * math.log(rows.n_classes) + exceptions
+
+
+def _case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
+    """(cases, classes): the weight of the rows."""
+    n_cases, n_classes = int(place.max()) + 1, rows.n_classes
+    return np.bincount(place * n_classes + rows.classes, rows.weight, n_cases * n_classes).reshape(n_cases, n_classes)
+
+
+def outvoted(votes: np.ndarray) -> float:
+    """The weight of the rows that are not of their case's majority class."""
+    return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
+
+
+def _used(expression: Expression, atoms: Sequence[Atom]) -> list[Atom]:
+    """The atoms that an expression compares."""
+    from nsr.program.expressions import Compare
+
+    found = [Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare)]
+    shown = {(atom.weights, atom.constant) for atom in found if atom is not None}
+    return [atom for atom in atoms if _canonical(atom) in shown]
+
+
+def _canonical(atom: Atom) -> tuple[Weights, Fraction]:
+    again = Atom.from_comparison(atom.compare(">"))  # type: ignore[arg-type]
+    assert again is not None
+    return again.weights, again.constant
 
 
 def description_length(classes: np.ndarray, guess: np.ndarray, weight: np.ndarray, n_classes: int) -> float:
@@ -106,3 +273,16 @@ def description_length(classes: np.ndarray, guess: np.ndarray, weight: np.ndarra
     totals = counts.sum(1)
     shares = 0.5 * (n_classes - 1) * np.log(np.maximum(totals, 1)).sum()
     return float(times_log(totals).sum() - times_log(counts).sum() + shares)
+
+
+def price(screen: "Screen", atom: Atom) -> float:
+    """Nats to name a comparison: which sum, which of the six operators, and which constant, if it has one."""
+    return math.log(6 * screen.among) + (math.log(screen.n_values(atom.weights)) if atom.has_constant else 0.0)
+
+
+def read_rule(screen: "Screen", atoms: Sequence[Atom], preferred: Preferred | None = None) -> Rule:
+    """For the time being."""
+    sums = list(dict.fromkeys(atom.weights for atom in atoms))
+    known = screen.chain(sums=sums)
+    known += [atom for atom in atoms if atom not in known]
+    return Reader(screen.rows, preferred or {}).read(known)

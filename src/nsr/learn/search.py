@@ -1,9 +1,14 @@
-"""The search for a rule: restarts are trained and read, and the best of what they lead to is chosen and judged."""
+"""The search for a rule: comparisons are proposed, rules are read from them, the best is chosen, and then judged.
+
+Rows are split three ways: to learn from, to choose by, and to judge by. The last are looked at once, for a rule that is
+finished. What proposes comparisons, in this order, as long as no rule explains the rows: a screen of single columns and
+differences of two; networks that weigh columns; networks that weigh logarithms, whose sums are products.
+"""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from torch import Tensor
@@ -12,23 +17,47 @@ from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import (
     BY_CHANCE,
     UNEXPLAINED,
+    chance_of_concentration,
     chance_of_nearness,
     margins,
     nats_unexplained,
     not_covered,
     smooth_border,
 )
+from nsr.learn.base import PROPOSALS
 from nsr.learn.evidence import RuleEvidence, percent
-from nsr.learn.registers import Register, starts, train
-from nsr.learn.rules import Preferred, Rule, description_length, read_rule
+from nsr.learn.networks import Inputs, Network, train_networks
+from nsr.learn.proposals import Proposal, propose
+from nsr.learn.precision import precision, simpler_sums
+from nsr.learn.rules import Preferred, Reader, Rule, case_nats, cases, description_length, exception_nats
+from nsr.learn.steps import steps_along_one_sum
+from nsr.program.expressions import Expression
+from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
-from nsr.reading.rules import WOBBLE, answers
+from nsr.reading.rules import answers
 from nsr.reading.screen import Screen
 
 HELD_OUT = 0.2
-"""The share of the rows that are held out: a rule is judged by them, not read from them."""
+CHOOSE, JUDGE = 0.15, 0.15
+"""The shares of the rows that rules are chosen by, and judged by."""
 CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
+SHORT = 0.4
+"""A rule that contradicts no row ends the search if it is at most so long, relative to a list of all classes."""
+DEEPEST = 14
+"""How many comparisons the screen takes together at most."""
+SURPRISING = 3.0
+"""Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+CLOSE = 20
+"""How many of the best splits are compared by the length of the description, prices included."""
+DESCRIPTIONS = (case_nats, exception_nats)
+CHAINS = 4
+"""How many first comparisons the screen tries."""
+READ = 8
+"""How many networks are read."""
+SPARSITIES = (4e-3, 2e-2)
+"""Penalties on the weights of networks, in the order in which they are tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,84 +65,252 @@ class Settings:
     """How to search."""
 
     restarts: int
-    epochs: int
     errors: float
     rng: np.random.Generator
-    preferred: Preferred | None = None
+    preferred: Preferred = field(default_factory=dict)
     """Constants that are taken before simpler ones, where the rows leave one open."""
+    proposals: tuple[str, ...] = PROPOSALS
+    """What may propose comparisons."""
+    deadline: float = math.inf
+    """The time of ``time.monotonic`` at which the search ends."""
+    model: bool = False
+    """Whether a network is wanted even where there is a rule."""
     on_progress: Callable[[float], None] = lambda _: None
     """Called with the share of the search that is done."""
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best rule, the evidence for it, all trained registers, and the best of these."""
+    """The best rule, the evidence for it, all networks that were read, and the best of these."""
 
     rule: Rule
+    columns: Columns
+    """The columns that the rule compares: those of the table, and products of them."""
     evidence: RuleEvidence
-    registers: tuple[Register, ...]
-    best: Register
+    networks: tuple[Network, ...]
+
+    @property
+    def best(self) -> Network | None:
+        """The network to predict with; None if none was trained."""
+        return self.networks[0] if self.networks else None
 
 
 def search(rows: LabelledRows, settings: Settings) -> Found:
-    """Train restarts on some of the rows, read them, and judge the rules by the others.
+    """Look for the rule that gives the class of every row."""
+    attempt = _Attempt(rows, settings)
+    for share, stage in attempt.stages():
+        if attempt.finished():
+            break
+        stage()
+        settings.on_progress(share)
+    return attempt.found()
 
-    Rules that are right on the held-out rows come first, then the shortest, then what most restarts agree on.
+
+@dataclass(eq=False)
+class _Attempt:
+    """One search: the rows, split three ways, and what was found so far."""
+
+    rows: LabelledRows
+    settings: Settings
+    rules: list[Rule] = field(default_factory=list)
+    networks: list[Network] = field(default_factory=list)
+    _best: tuple[Expression, Rule] | None = None
+
+    def __post_init__(self) -> None:
+        self.split()
+
+    def split(self) -> None:
+        """Split the rows by class; products that were added to the columns are in all parts."""
+        if not hasattr(self, "_parts"):
+            self._parts = split_rows(self.rows, self.settings.rng)
+        learn, choose, judge = self._parts
+        self.learn, self.judge = self.rows.subset(learn), self.rows.subset(judge)
+        self.seen = self.rows.subset(np.sort(np.concatenate([learn, choose])))
+        self.reader = Reader(self.learn, self.settings.preferred)
+        self.null = description_length(
+            self.seen.classes, np.zeros_like(self.seen.classes), self.seen.weight, self.seen.n_classes
+        )
+
+    def stages(self) -> Iterator[tuple[float, Callable[[], None]]]:
+        """What to try, one after the other, with the share of the search that is done after it."""
+        wanted = self.settings.proposals
+        if "screen" in wanted:
+            yield 0.1, self.from_screen
+        if "training" in wanted:
+            yield 0.4, lambda: self.from_training(SPARSITIES[0])
+        if "products" in wanted:
+            yield 0.6, self.from_products
+        if "training" in wanted:
+            yield 0.8, lambda: self.from_training(SPARSITIES[1])
+            yield 1.0, lambda: self.from_training(SPARSITIES[0])
+
+    def finished(self) -> bool:
+        """Whether a short rule explains the rows, or time is up."""
+        if time.monotonic() > self.settings.deadline and self.rules:
+            return True
+        if not self.rules or (self.settings.model and not self.networks):
+            return False
+        best = self.best()
+        if best.nats > SHORT * self.null or not best.comparisons:
+            return False
+        if _vague(Reader(self.seen), best) is not None:
+            return False
+        return best.wrong == 0 or (
+            best.wrong <= self.settings.errors * self.seen.total and _look_random(self.seen, best)
+        )
+
+    def best(self) -> Rule:
+        """The rule with the shortest description of the rows to learn from and to choose by, read once more from both.
+
+        Rules are compared as they were read from the rows to learn from.
+        """
+        scored = [_rescored(rule, self.learn, self.seen) for rule in self.rules]
+        chosen = min(scored, key=lambda rule: (rule.nats, rule.expression.size))
+        if self._best is None or self._best[0] is not chosen.expression:
+            reader = Reader(self.seen, self.settings.preferred)
+            alternatives = {
+                atom.weights: simpler_sums(reader, chosen.atoms, at)
+                for at, atom in enumerate(chosen.atoms)
+                if len(atom.weights) > 1
+            }
+            again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
+            self._best = chosen.expression, min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
+        return self._best[1]
+
+    def from_screen(self) -> None:
+        """Comparisons of single columns and of two, chosen greedily."""
+        screened = self.learn.subset(evenly_spaced(self.learn, SCREENED))
+        screen = Screen(screened, candidate_sums(screened))
+        self.rules.append(self.reader.read(()))
+        for first in [None, *screen.first_atoms(CHAINS)]:
+            atoms = grown(screen, self.reader, [] if first is None else [first])
+            self.rules.append(self.reader.read(atoms))
+            if self.rules[-1].wrong == 0:
+                break
+        if (steps := steps_along_one_sum(screen)) is not None:
+            self.rules.append(self.reader.read(steps))
+        self._extend(screen.sums)
+
+    def _extend(self, sums: Sequence[Weights]) -> None:
+        """Add comparisons to the best rule where rows contradict it: few do, so all rows but those to judge by count."""
+        best = self.best()
+        if best.wrong and best.comparisons:
+            screen = Screen(self.seen.subset(evenly_spaced(self.seen, SCREENED)), sums)
+            atoms = grown(screen, Reader(self.seen), list(best.atoms))
+            self.rules.append(self.reader.read(atoms, origin=best.origin))
+
+    def from_training(self, sparsity: float) -> None:
+        """Comparisons of sums that networks learn."""
+        self._read_networks(Inputs.of(self.learn), sparsity, "training")
+
+    def from_products(self) -> None:
+        """Comparisons of products that networks of logarithms learn."""
+        inputs = Inputs.of(self.learn, logarithms=True)
+        if len(inputs.names) > 1:
+            self._read_networks(inputs, SPARSITIES[0], "products")
+
+    def _read_networks(self, inputs: Inputs, sparsity: float, origin: str) -> None:
+        settings = self.settings
+        networks = train_networks(
+            self.learn, inputs, settings.restarts, settings.rng, sparsity=sparsity, deadline=settings.deadline
+        )
+        for network in networks[:READ]:
+            proposal = propose(network, self.learn)
+            if proposal.products:
+                self.rows = self.rows.with_products(proposal.products)
+                self.split()
+            self.rules.append(self.reader.read(proposal.atoms, proposal.alternatives, origin=origin))
+            if self.rules[-1].wrong == 0 and self.finished():
+                break
+        self.networks += networks
+
+    def found(self) -> Found:
+        """The best rule, read once more from all rows but those to judge by, and then judged."""
+        self.rules = self.rules or [self.reader.read(())]
+        final = self.best()
+        judged = _wrong(final, self.judge)
+        accuracy = 1 - judged / self.judge.total if len(self.judge) else None
+        again = Reader(self.rows, self.settings.preferred).read(final.atoms, origin=final.origin)
+        whole = _rescored(final, self.seen, self.rows)
+        if judged and again.wrong < whole.wrong:
+            whole, reread = again, True
+        else:
+            reread = False
+        evidence = RuleEvidence(
+            rows=len(self.rows),
+            agreement=1 - whole.wrong / self.rows.total,
+            held_out=accuracy,
+            held_out_rows=len(self.judge),
+            origin=whole.origin,
+            restarts=self.settings.restarts if self.networks else 0,
+            reread=reread,
+            margins=margins(self.rows.columns, whole),
+            not_covered=not_covered(self.rows.columns, whole),
+            reason=_objection(self.rows, whole, self.settings.errors)
+            or _held_out_objection(accuracy, len(self.judge), whole, self.settings.errors),
+        )
+        order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
+        return Found(whole, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
+
+
+def grown(screen: Screen, reader: Reader, atoms: list[Atom]) -> list[Atom]:
+    """Atoms chosen greedily, each for the description it shortens most, as long as one does.
+
+    Two descriptions count: one sees progress in mixed cases, the other insists that cases become pure.
     """
-    seen, held_out = split_rows(rows, settings.rng)
-    screened = seen.subset(evenly_spaced(seen, SCREENED))
-    screen = Screen(screened, candidate_sums(screened))
-    restarts = starts(screen, settings.restarts, settings.rng)
-    registers = train(
-        seen, restarts, settings.epochs, settings.rng, lambda done: settings.on_progress(0.1 + 0.5 * done)
+    rows, sums = screen.rows, screen.sums
+    now = [math.inf, math.inf]
+    while len(atoms) <= DEEPEST:
+        place = cases(_signs(rows, atoms))
+        price = sum(map(reader.price, atoms))
+        now = [min(before, describe(rows, place) + price) for before, describe in zip(now, DESCRIPTIONS, strict=True)]
+        splits = screen.splits(place, atoms, sums)
+        if len(sums) == len(screen.sums):
+            sums = [split.atom.weights for split in splits[: max(150, 2 * len(rows.columns.names))]]
+        close = dict.fromkeys([*_best_at_zero(rows, place, sums)[:CLOSE], *(split.atom for split in splits[:CLOSE])])
+        options = [[*atoms, atom] for atom in close if atom not in atoms]
+        for before, describe in zip(now, DESCRIPTIONS, strict=True):
+            nats = [describe(rows, cases(_signs(rows, option))) + sum(map(reader.price, option)) for option in options]
+            if options and min(nats) < before:
+                atoms = options[int(np.argmin(nats))]
+                break
+        else:
+            break
+    return atoms
+
+
+def _best_at_zero(rows: LabelledRows, place: np.ndarray, sums: Sequence[Weights]) -> list[Atom]:
+    """Sums of several columns compared with 0, those that leave the least uncertainty first."""
+    atoms = [Atom(weights) for weights in sums if len(weights) > 1]
+    return sorted(atoms, key=lambda atom: rows.uncertainty(place * 3 + rows.signs(atom) + 1))
+
+
+def _signs(rows: LabelledRows, atoms: Sequence[Atom]) -> np.ndarray:
+    signs = [rows.signs(atom) for atom in atoms]
+    return np.column_stack(signs) if signs else np.zeros((len(rows), 0), dtype=np.int8)
+
+
+def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:
+    """A rule with the length of the description of other rows."""
+    own, others = (
+        description_length(some.classes, answers(rule.expression, some), some.weight, some.n_classes)
+        for some in (before, rows)
     )
-    rules = _read_all(screen, registers, settings)
-    chosen = _choose(rules, held_out)
-    sums = list(dict.fromkeys(atom.weights for atom in chosen.atoms))
-    final = read_rule(Screen(rows, sums, among=screen.among), chosen.atoms, settings.preferred)
-    accuracy = 1 - _wrong(chosen, held_out) / held_out.total if len(held_out) else None
-    agreeing = [
-        register.restart.origin
-        for register, rule in zip(registers, rules, strict=True)
-        if rule.expression == chosen.expression
-    ]
-    evidence = RuleEvidence(
-        rows=len(rows),
-        agreement=1 - final.wrong / rows.total,
-        held_out=accuracy,
-        held_out_rows=len(held_out),
-        restarts=len(rules),
-        agreed=len(agreeing),
-        reread=final.expression != chosen.expression,
-        origins=Counter(agreeing),
-        margins=margins(rows.columns, final),
-        not_covered=not_covered(rows.columns, final),
-        reason=_objection(rows, screen, final, settings.errors)
-        or _held_out_objection(accuracy, len(held_out), settings.errors),
-    )
-    return Found(final, evidence, tuple(registers), _best(registers, held_out if len(held_out) else rows))
+    return replace(rule, nats=rule.nats - own + others, wrong=_wrong(rule, rows))
 
 
-def _read_all(screen: Screen, registers: Sequence[Register], settings: Settings) -> list[Rule]:
-    rules = []
-    for register in registers:
-        rules.append(read_rule(screen, register.atoms, settings.preferred))
-        settings.on_progress(0.6 + 0.4 * len(rules) / len(registers))
-    return rules
+def _look_random(rows: LabelledRows, rule: Rule) -> bool:
+    """Whether the rows that contradict a rule are as wrong labels would be."""
+    if chance_of_nearness(rows, rule) < BY_CHANCE or chance_of_concentration(rows, rule) < BY_CHANCE:
+        return False
+    screened = rows.subset(evenly_spaced(rows, SCREENED))
+    return nats_unexplained(Screen(screened, candidate_sums(screened)), rule) <= UNEXPLAINED
 
 
-def _choose(rules: Sequence[Rule], held_out: LabelledRows) -> Rule:
-    votes = Counter(rule.expression for rule in rules)
-    wrong = [_wrong(rule, held_out) for rule in rules]
-    limit = min(wrong) + WOBBLE * (min(wrong) > 0)
-    fine = [rule for rule, count in zip(rules, wrong, strict=True) if count <= limit]
-    return min(fine, key=lambda rule: (rule.nats, rule.expression.size, -votes[rule.expression]))
-
-
-def _objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) -> str | None:
+def _objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     """Why a rule is not handed out; None if it is."""
     without = description_length(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.n_classes)
-    if without < CLEAR + math.log(6 * screen.among):
+    if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
         return (
             f"no rule: too few rows to tell a rule from chance ({len(rows):,} distinct rows, "
@@ -126,51 +323,71 @@ def _objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) ->
             f"no exact rule: comparisons only approximate the border, which is about {border}; "
             "add that expression as a column"
         )
-    return _contradictions_objection(rows, screen, rule, errors)
+    if (atom := _vague(Reader(rows), rule)) is not None:
+        left, right = atom.sides
+        return (
+            f"no exact rule: comparing {left} with {right} explains the rows, but so do many other numbers; "
+            "more rows near that border would tell whether it is exact"
+        )
+    return _contradictions_objection(rows, rule, errors)
 
 
-def _contradictions_objection(rows: LabelledRows, screen: Screen, rule: Rule, errors: float) -> str | None:
+def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     """Why the rows that contradict a rule are too many, or not random."""
     share = rule.wrong / rows.total
     contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest rule"
     if share > errors:
         return f"{contradicted} (allowed: {percent(errors)})"
     if rule.wrong:
-        screened = Screen(rows.subset(evenly_spaced(rows, SCREENED)), screen.sums)
-        if nats_unexplained(screened, rule) > UNEXPLAINED:
+        screened = rows.subset(evenly_spaced(rows, SCREENED))
+        if nats_unexplained(Screen(screened, candidate_sums(screened)), rule) > UNEXPLAINED:
             return f"{contradicted}, and not at random: further comparisons would explain some of them"
+        if chance_of_concentration(rows, rule) < BY_CHANCE:
+            return f"{contradicted}, and not at random: they are in few of its cases"
         if chance_of_nearness(rows, rule) < BY_CHANCE:
             return f"{contradicted}, and not at random: they lie along its borders"
     return None
 
 
-def _held_out_objection(accuracy: float | None, rows: int, errors: float) -> str | None:
+def _vague(reader: Reader, rule: Rule) -> Atom | None:
+    """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
+    for position, atom in enumerate(rule.atoms):
+        plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0
+        if len(atom.weights) > 1 and not plain and (known := precision(reader, rule, position)) is not None:
+            if known.weights + known.constant < SURPRISING:
+                return atom
+    return None
+
+
+def _held_out_objection(accuracy: float | None, rows: int, rule: Rule, errors: float) -> str | None:
     """Why held-out rows speak against a rule; None if they do not."""
     if accuracy is None or 1 - accuracy <= errors + 2 * math.sqrt((errors + 1 / rows) / rows):
         return None
     return f"no rule: the best one is right on only {percent(accuracy)} of the held-out rows"
 
 
-def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[LabelledRows, LabelledRows]:
-    """Rows to learn from and rows to judge by, stratified by class."""
-    out = np.zeros(len(rows), dtype=bool)
+def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows to learn from, to choose by and to judge by, stratified by class."""
+    part = np.zeros(len(rows), dtype=np.int8)
     for label in range(rows.n_classes):
         members = rng.permutation(np.flatnonzero(rows.classes == label))
-        out[members[: int(len(members) * HELD_OUT)]] = True
-    return rows.subset(np.flatnonzero(~out)), rows.subset(np.flatnonzero(out))
+        choose, judge = int(len(members) * CHOOSE), int(len(members) * JUDGE)
+        part[members[:choose]] = 1
+        part[members[choose : choose + judge]] = 2
+    learn, choose_by, judge_by = (np.flatnonzero(part == each) for each in range(3))
+    return learn, choose_by, judge_by
 
 
 def _wrong(rule: Rule, rows: LabelledRows) -> float:
     return float(rows.weight[answers(rule.expression, rows) != rows.classes].sum())
 
 
-def _best(registers: Sequence[Register], rows: LabelledRows) -> Register:
-    """The register that is right most often."""
-    return max(registers, key=lambda one: rows.weight[one.logits(rows.columns.x).argmax(1) == rows.classes].sum())
+def _right(network: Network, rows: LabelledRows) -> float:
+    return float(rows.weight[network.logits(rows.columns.x).argmax(1) == rows.classes].sum())
 
 
-def probabilities(register: Register, x: Tensor) -> np.ndarray:
-    """(rows, classes): a register's probability for each class."""
-    z = register.logits(x)
+def probabilities(network: Network, x: Tensor) -> np.ndarray:
+    """(rows, classes): a network's probability for each class."""
+    z = network.logits(x)
     odds = np.exp(z - z.max(1, keepdims=True))
     return np.asarray(odds / odds.sum(1, keepdims=True))

@@ -1,16 +1,21 @@
 """Named columns of numbers: exact weighted sums of them, and their neighbours."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from nsr.program.expressions import Expression, Product, Variable
 from nsr.program.program import Program
+from nsr.program.substitution import substitute
 from nsr.reading.atoms import CASES, Atom, Weights
-from nsr.reading.rounding import as_rational, rounding_tolerance
+from nsr.reading.rounding import as_rational, number_nats, rounding_tolerance, simplest
+
+Monomial = tuple[tuple[str, int], ...]
+"""A product of columns: the name of each and its power."""
 
 DECIMALS = 9
 """Floats that are decimals of at most this many places are counted in units of the last place."""
@@ -25,9 +30,11 @@ class Columns:
     decimals, the sum is computed in integers of a common unit.
     """
 
-    def __init__(self, x: Tensor, names: Sequence[str]) -> None:
+    def __init__(self, x: Tensor, names: Sequence[str], products: Mapping[str, Expression] | None = None) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
+        self.products = dict(products or {})
+        """Columns that are products of others, and how a program writes them."""
         self.units = [_unit(column) for column in self.x.T]
         largest = self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)
         self._position = {name: position for position, name in enumerate(self.names)}
@@ -38,7 +45,38 @@ class Columns:
 
     def subset(self, rows: np.ndarray) -> "Columns":
         """Some of the rows."""
-        return Columns(self.x[rows], self.names)
+        return Columns(self.x[rows], self.names, self.products)
+
+    def with_products(self, monomials: Iterable[Monomial]) -> "Columns":
+        """The columns and products of them, computed as exactly as the columns are."""
+        x, names, products = [self.x], list(self.names), dict(self.products)
+        for monomial in monomials:
+            name = product_name(monomial)
+            if name in products:
+                continue
+            x.append(self._product(monomial).unsqueeze(-1))
+            names.append(name)
+            factors = [Variable(factor) for factor, power in monomial for _ in range(power)]
+            products[name] = Product(*factors) if len(factors) > 1 else factors[0]
+        dtype = torch.float64 if any(part.is_floating_point() for part in x) else torch.int64
+        return Columns(torch.cat([part.to(dtype) for part in x], -1), names, products) if len(x) > 1 else self
+
+    def _product(self, monomial: Monomial) -> Tensor:
+        """Exact where the factors are short decimals and the product fits int64, else in float64."""
+        factors = [name for name, power in monomial for _ in range(power)]
+        units = [self.units[self._position[name]] for name in factors]
+        known = [unit for unit in units if unit is not None]
+        size = math.prod(max(self._largest[name], 1.0) / float(unit or 1) for name, unit in zip(factors, units))
+        if len(known) < len(units) or size >= INT64_ROOM:
+            columns = [self.x[:, self._position[name]].double() for name in factors]
+            return torch.stack(columns).prod(0)
+        exact = math.prod(self._scaled(name, unit) for name, unit in zip(factors, known))
+        unit = math.prod(known)
+        return torch.from_numpy(exact if unit == 1 else exact / unit.denominator)
+
+    def written_out(self, expression: Expression) -> Expression:
+        """An expression in which products are products of columns again."""
+        return substitute(expression, self.products).simplified() if self.products else expression
 
     def evaluate(self, program: Program) -> np.ndarray:
         """A program's answer for each row."""
@@ -98,6 +136,43 @@ class Columns:
         floor = math.floor(constant)
         return np.where(sums > floor, 1, np.where(sums == floor, -(constant > floor), -1)).astype(np.int8)
 
+    def floats_are_exact(self, atom: Atom) -> bool:
+        """Whether floats give the sign of an atom as exact arithmetic does, also for rows that are not here.
+
+        They do for integers, and where nothing is added or multiplied: ``a > b`` and ``a > 2.5``, not ``a + b > c``.
+        """
+        if not self.x.is_floating_point() or all(self.units[self._position[name]] == 1 for name in atom.columns):
+            return atom.constant.denominator == 1 or len(atom.weights) == 1
+        weights = [weight for _, weight in atom.weights]
+        return weights in ([1], [1, -1]) and (len(weights) == 1 or atom.constant == 0)
+
+    def beside_the_grid(self, atom: Atom, below: Fraction, above: Fraction) -> Fraction:
+        """A constant between two neighbouring values of a sum that no sum of short decimals is equal to.
+
+        ``a + b > c`` on cents becomes ``a + b > c + 0.005``, which float sums get right.
+        """
+        unit = self.unit(atom.weights)
+        if unit is None:
+            quarter = (above - below) / 4
+            return simplest(below + quarter, above - quarter, (below + above) / 2)
+        step = unit * math.gcd(*(weight for _, weight in atom.weights))
+        nearest = round(atom.constant / step) * step
+        inside = [value for value in (nearest + step / 2, nearest - step / 2) if below < value < above]
+        if atom.constant in (below, above) and inside:
+            return inside[0]
+        middle = (atom.constant // step + Fraction(1, 2)) * step
+        return middle if below < middle < above else (below + above) / 2
+
+    def intended_constant(self, atom: Atom) -> Fraction:
+        """The constant before it was moved beside the grid: the simpler of the two multiples of the step next to it."""
+        unit = self.unit(atom.weights)
+        if unit is None:
+            return atom.constant
+        step = unit * math.gcd(*(weight for _, weight in atom.weights))
+        if (atom.constant / step).denominator != 2:
+            return atom.constant
+        return min((atom.constant - step / 2, atom.constant + step / 2), key=number_nats)
+
     def distances(self, atom: Atom) -> np.ndarray:
         """How far each row's sum is from the constant, with its sign."""
         unit = self.unit(atom.weights)
@@ -113,6 +188,13 @@ class Columns:
         """A row as text."""
         values = self.x[row].tolist()
         return ", ".join(f"{name} = {value!r}" for name, value in zip(self.names, values, strict=True))
+
+
+def product_name(monomial: Monomial) -> str:
+    """What a product is called among the columns of a table: a name that no column has, or that of its only column."""
+    if len(monomial) == 1 and monomial[0][1] == 1:
+        return monomial[0][0]
+    return "\0" + "*".join(f"{name}^{power}" for name, power in monomial)
 
 
 def _unit(column: Tensor) -> Fraction | None:

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -49,3 +50,29 @@ def _nearest(count: Fraction) -> int:
     if count.denominator == 2:
         return next((each for each in (math.floor(count), math.ceil(count)) if each % 5 == 0), round(count))
     return round(count)
+
+
+@lru_cache(maxsize=100_000)
+def number_nats(value: Fraction) -> float:
+    """Nats to name a number: its digits without trailing zeros, and where they stand. 1 is the cheapest."""
+    if value == 0:
+        return 0.0
+    return math.log(2) + min(_decimal_nats(abs(value)), _fraction_nats(abs(value)))
+
+
+def _decimal_nats(value: Fraction) -> float:
+    for places in range(13):
+        scaled = value * 10**places
+        if scaled.denominator == 1:
+            digits = str(scaled.numerator)
+            mantissa = digits.rstrip("0")
+            zeros = len(digits) - len(mantissa)
+            return 1.3 * math.log(int(mantissa)) + 0.7 * (places + zeros)
+    return math.inf
+
+
+def _fraction_nats(value: Fraction) -> float:
+    nominator, denominator = value.numerator, value.denominator
+    if max(nominator, denominator) > 10**15:
+        return 40.0
+    return 1.3 * (math.log(nominator) + math.log(denominator)) + (1.4 if denominator > 1 else 0.0)

@@ -1,12 +1,13 @@
 """Rows with a class and a weight: what rules are read from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from nsr.reading.atoms import Atom
-from nsr.reading.columns import Columns
+from nsr.reading.columns import Columns, Monomial
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +28,18 @@ class LabelledRows:
         """The weight of all rows."""
         return float(self.weight.sum())
 
+    @property
+    def majority(self) -> int:
+        """The class of most rows."""
+        return int(np.bincount(self.classes, self.weight, self.n_classes).argmax())
+
     def subset(self, rows: np.ndarray) -> "LabelledRows":
         """Some of the rows."""
         return LabelledRows(self.columns.subset(rows), self.classes[rows], self.weight[rows], self.n_classes)
+
+    def with_products(self, monomials: Iterable[Monomial]) -> "LabelledRows":
+        """The same rows, with products of columns as further columns."""
+        return replace(self, columns=self.columns.with_products(monomials))
 
     def distinct(self) -> "LabelledRows":
         """Equal rows of one class merged into one, in a canonical order.

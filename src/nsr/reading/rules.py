@@ -116,12 +116,12 @@ def simplest_atom(rows: LabelledRows, atoms: Sequence[Atom], position: int, choo
     Where being equal to the constant is a case of its own, the atom stays as it is too.
     """
     sides = _classes_of_sides(rows, atoms, position)
-    gap = None if sides is None else _gap(rows, atoms[position], sides)
+    gap = None if sides is None else gap_between(rows, atoms[position], sides)
     return atoms[position] if gap is None else atoms[position].with_constant(choose(atoms[position], gap))
 
 
 @dataclass(frozen=True)
-class _Sides:
+class SideClasses:
     """For each row the class it would have below an atom's constant, and above it, by the votes of its pattern."""
 
     below: np.ndarray
@@ -130,7 +130,7 @@ class _Sides:
     """The weight of rows that a simpler constant may contradict in addition."""
 
 
-def _classes_of_sides(rows: LabelledRows, atoms: Sequence[Atom], position: int) -> _Sides | None:
+def _classes_of_sides(rows: LabelledRows, atoms: Sequence[Atom], position: int) -> SideClasses | None:
     """None where equal rows belong neither to those below nor to those above."""
     others = [*atoms[:position], *atoms[position + 1 :]]
     votes = _votes(rows, [atoms[position], *others])
@@ -143,10 +143,10 @@ def _classes_of_sides(rows: LabelledRows, atoms: Sequence[Atom], position: int) 
         return None
     place = patterns(rows, others)
     low, high = (part.argmax(1)[place] for part in cuts[int(np.argmin(lost))])
-    return _Sides(low, high, slack)
+    return SideClasses(low, high, slack)
 
 
-def _gap(rows: LabelledRows, atom: Atom, sides: _Sides) -> Gap | None:
+def gap_between(rows: LabelledRows, atom: Atom, sides: SideClasses) -> Gap | None:
     """The constants around the best cut that contradict hardly more rows; None where the cut lies at an end."""
     values, place = np.unique(rows.columns.sums(atom.weights), return_inverse=True)
     if_below, if_above = (

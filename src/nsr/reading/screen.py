@@ -38,6 +38,10 @@ class Screen:
         """How many values a sum takes."""
         return len(self._sorted[weights][0])
 
+    def first_atoms(self, count: int) -> list[Atom]:
+        """The best single atoms, each of a different sum."""
+        return [split.atom for split in self.splits(np.zeros(len(self.rows), dtype=np.int64))[:count]]
+
     def chain(
         self,
         *,
