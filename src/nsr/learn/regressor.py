@@ -14,7 +14,7 @@ from nsr.learn.diagnostics import UNEXPLAINED, nats_unexplained
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.gated import Member, train
 from nsr.learn.pieces import Pieces, Targets, find_pieces, value_pieces
-from nsr.learn.pieces.choice import Choice, choose_between, nearest_line, share_right
+from nsr.learn.pieces.choice import Choice, choose_between, nearest_line, rounded_line, share_right
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings
@@ -28,7 +28,7 @@ CHOOSE, JUDGE = 0.15, 0.2
 """The shares of the rows that are kept from the search for pieces: to choose a rule by, and to judge it by."""
 LIGHT = (1, 40)
 """Restarts and epochs of the model that is trained where there is a rule."""
-FULL = (8, 300)
+FULL = (4, 200)
 """Restarts and epochs at most, where there is none."""
 
 
@@ -79,7 +79,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             deadline=deadline,
             on_progress=lambda done: self.on_progress(0.3 + 0.5 * done),
         )
-        self._keep(choose_between(self.pieces_, split.seen, settings), split)
+        self._keep(self._choose(split, settings), split)
+        self._read_again(split, settings)
         self._train(targets.subset(split.seen), rng)
         self.on_progress(1.0)
         return self
@@ -90,27 +91,50 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             return values
         return found
 
+    def _choose(self, split: "_Split", settings: Settings) -> Choice | None:
+        """The function that the rows to choose by show; None if no pieces were found."""
+        seen = self.pieces_.targets.subset(split.seen)
+        rounded = rounded_line(seen, self.errors) if len(self.pieces_) != 1 else None
+        if rounded is None:
+            return choose_between(self.pieces_, split.seen, settings)
+        expression, unit = rounded
+        reason = f"no exact rule: the target is {expression}, rounded to multiples of {float(unit):g}"
+        return Choice(expression, replace(_no_evidence(len(seen)), reason=reason))
+
     def _keep(self, choice: Choice | None, split: "_Split") -> None:
         """The rule and the evidence for it, or the reason why there is none and the nearest rule."""
         targets = self.pieces_.targets
-        reason = _objection(self.pieces_, choice, self.errors)
         expression = nearest_line(targets.subset(split.seen)) if choice is None else choice.expression
         right = share_right(expression, self.pieces_)
         held_out = _share(targets, right, split.judge) if len(split.judge) else None
         names = tuple(name for name in targets.columns.names if name not in targets.columns.products)
-        program = Program(expression, names)
         evidence = replace(
             _no_evidence(len(targets)) if choice is None else choice.evidence,
             rows=len(targets),
             agreement=_share(targets, right),
             held_out=held_out,
             held_out_rows=len(split.judge),
-            reason=reason or _held_out_objection(held_out, len(split.judge), self.errors),
+            reason=_objection(self.pieces_, choice, right, self.errors)
+            or _held_out_objection(held_out, len(split.judge), self.errors),
         )
         refused = evidence.reason is not None
-        self.evidence_ = replace(evidence, nearest=str(program) if refused else None)
+        text = str(Program(expression, names))
+        self.evidence_ = replace(evidence, nearest=text if refused else None)
         self.program_ = None if refused else Program(expression, names, evidence=self.evidence_)
-        self.rule_ = None if refused else str(program)
+        self.rule_ = None if refused else text
+
+    def _read_again(self, split: "_Split", settings: Settings) -> None:
+        """If held-out rows show what no other row does, such as a tie, choose once more with them."""
+        targets = self.pieces_.targets
+        if self.program_ is None or self.evidence_.agreement == 1 or not self.pieces_.covered.all():
+            return
+        again = choose_between(self.pieces_, np.arange(len(targets)), settings)
+        if again is not None and again.evidence.reason is None:
+            right = _share(targets, share_right(again.expression, self.pieces_))
+            if right > self.evidence_.agreement:
+                held_out = self.evidence_.held_out
+                self._keep(again, split)
+                self.evidence_ = replace(self.evidence_, held_out=held_out, reread=True)
 
     def _train(self, targets: Targets, rng: np.random.Generator) -> None:
         """A model to predict with: a light one where there is a rule."""
@@ -163,27 +187,29 @@ def _no_evidence(rows: int) -> RuleEvidence:
     return RuleEvidence(rows=rows, agreement=0.0, held_out=None, held_out_rows=0)
 
 
-def _objection(pieces: Pieces, choice: Choice | None, errors: float) -> str | None:
+def _objection(pieces: Pieces, choice: Choice | None, right: np.ndarray, errors: float) -> str | None:
     """Why there is no rule; None if there is one."""
+    if choice is None:
+        return "no exact rule: no sum of columns gives the target on more rows than chance would"
     covered = _share(pieces.targets, pieces.covered)
-    if choice is None or covered < 1 - errors:
+    if covered < 1 - errors and choice.evidence.reason is None:
         return (
             f"no exact rule: sums of columns give the target on only {percent(covered)} of the rows "
             f"(allowed errors: {percent(errors)})"
         )
     constant = len(pieces) == 1 and not pieces.pieces[0].weights
-    if covered < 1 and (constant or _explained(pieces)):
+    share = _share(pieces.targets, right)
+    if choice.evidence.reason is None and share < 1 and (constant or _explained(pieces.targets, right)):
         return (
-            f"no exact rule: sums give the target on {percent(covered)} of the rows, and the others "
+            f"no exact rule: sums give the target on {percent(share)} of the rows, and the others "
             "are not random: comparisons would explain some of them"
         )
     return choice.evidence.reason
 
 
-def _explained(pieces: Pieces) -> bool:
-    """Whether a comparison explains which rows no piece covers: then they are not random."""
-    targets = pieces.targets
-    rows = LabelledRows(targets.columns, (~pieces.covered).astype(np.int64), targets.weight, 2)
+def _explained(targets: Targets, right: np.ndarray) -> bool:
+    """Whether a comparison explains on which rows a rule is wrong: then these are not random."""
+    rows = LabelledRows(targets.columns, (~right).astype(np.int64), targets.weight, 2)
     screened = rows.subset(evenly_spaced(rows, SCREENED))
     nothing = Rule(Truth(False), (), 0.0, 0.0)
     return nats_unexplained(Screen(screened, candidate_sums(screened)), nothing) > UNEXPLAINED

@@ -1,11 +1,12 @@
 """What chooses between the pieces of a numeric target: their order, ranges of one column, or learned comparisons."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
+import torch
 
 from nsr.learn.diagnostics import margins, not_covered
 from nsr.learn.evidence import RuleEvidence
@@ -15,6 +16,7 @@ from nsr.learn.search import Settings, search
 from nsr.program.expressions import Compare, Constant, Expression, Variable, Where, total
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
 from nsr.reading.rounding import as_rational
 from nsr.reading.rows import LabelledRows
 
@@ -22,8 +24,14 @@ TERMS = 3
 """How many columns the nearest line has at most."""
 DIGITS = 3
 """And how many digits its weights have."""
-MISTAKEN = 0.5
-"""How many rows may follow the wrong piece, for each row that follows none."""
+MOST_DIGITS = 5
+"""How many digits the weights of a sum have that is then rounded."""
+FINE = 5.0
+"""A target must spread over so many units before it is called rounded."""
+MANY = 4
+"""If pieces explain too few rows, no comparisons are learned that choose between more than these."""
+FEW_MISTAKEN = 3.0
+"""So many rows may follow the wrong piece, and twice as many as chance would have."""
 FEW_PIECES = 4
 """Up to so many pieces, it is reported how near rows come to where two of them are equal."""
 
@@ -47,30 +55,33 @@ def choose_between(pieces: Pieces, seen: np.ndarray, settings: Settings) -> Choi
     if not len(pieces):
         return None
     some = pieces.of(pieces.targets.subset(seen))
-    covered = _weight(some, some.covered)
-    simple = _without_search(some, settings.errors)
-    if simple and _weight(some, share_right(simple[0], some)) >= covered:
+    simple = _without_search(some, settings.errors, settings.rng)
+    if simple:
         return Choice(simple[0], _evidence(simple[0], pieces))
-    learned = _learned(pieces, some, settings)
-    options = [*(Choice(one, _evidence(one, pieces)) for one in simple), *learned]
-    if not options:
-        return Choice(pieces.pieces[0].expression(pieces.targets), _evidence(None, pieces, "which piece a row follows"))
-    return max(options, key=lambda one: _weight(some, share_right(one.expression, some)))
+    enough = _weight(some, some.covered) >= (1 - settings.errors) * float(some.targets.weight.sum())
+    for learned in _learned(pieces, some, settings) if enough or len(pieces) <= MANY else ():
+        return learned
+    return Choice(pieces.pieces[0].expression(pieces.targets), _evidence(None, pieces, unknown=enough))
 
 
-def _without_search(pieces: Pieces, errors: float) -> list[Expression]:
-    """Functions that are right on all rows; if there are none, on all rows but a few, the best one first.
-
-    Where targets are wrong, a few of them are what another piece gives.
-    """
+def _without_search(pieces: Pieces, errors: float, rng: np.random.Generator) -> list[Expression]:
+    """Functions that are right on all rows; if there are none, on all rows but a few, the best one first."""
     for allowed in (0.0, errors):
         options = (recognise_order(pieces, errors=allowed), recognise_ranges(pieces, errors=allowed))
         right = [(share_right(one, pieces), one) for one in options if one is not None]
-        few = MISTAKEN * _weight(pieces, ~pieces.covered)
+        few = _mistaken(pieces, rng) if right and allowed else 0.0
         right = [(rows, one) for rows, one in right if _weight(pieces, pieces.covered & ~rows) <= few]
         if right:
             return [one for _, one in sorted(right, key=lambda each: -_weight(pieces, each[0]))]
     return []
+
+
+def _mistaken(pieces: Pieces, rng: np.random.Generator) -> float:
+    """How many wrong targets are what another piece gives by chance, judging by those that no piece gives."""
+    targets = pieces.targets
+    shuffled = pieces.of(replace(targets, y=rng.permutation(targets.y)))
+    by_chance = min(float(shuffled.covered.mean()), 0.9)
+    return FEW_MISTAKEN + 2 * by_chance / (1 - by_chance) * _weight(pieces, ~pieces.covered)
 
 
 def _weight(pieces: Pieces, rows: np.ndarray) -> float:
@@ -118,7 +129,7 @@ def _function(gate: Expression, pieces: Pieces) -> Expression:
     return sums[int(gate.value)]
 
 
-def _evidence(expression: Expression | None, pieces: Pieces, unknown: str | None = None) -> RuleEvidence:
+def _evidence(expression: Expression | None, pieces: Pieces, *, unknown: bool = False) -> RuleEvidence:
     """How near rows come to where a function changes that needed no search."""
     columns, found = pieces.targets.columns, []
     if len(pieces) <= FEW_PIECES and expression is not None:
@@ -133,7 +144,7 @@ def _evidence(expression: Expression | None, pieces: Pieces, unknown: str | None
         held_out_rows=0,
         margins=margins(columns, rule),
         not_covered=not_covered(columns, rule),
-        reason=None if unknown is None else f"no exact rule: the rows do not show {unknown}",
+        reason="no exact rule: the rows do not show which sum they follow" if unknown else None,
     )
 
 
@@ -166,22 +177,52 @@ def _crossings(pieces: Pieces) -> dict[Weights, list[Fraction]]:
 
 def nearest_line(targets: Targets) -> Expression:
     """The sum of a few columns that comes nearest to the target by least squares, in few digits."""
+    names, weights, constant = _line(targets)
+    return _written(targets, names, [*(_short(w, DIGITS) for w in weights), _short(constant, DIGITS)])
+
+
+def rounded_line(targets: Targets, errors: float) -> tuple[Expression, Fraction] | None:
+    """A sum of a few columns that the target is once it is rounded, and the unit of that; None without one."""
+    unit = Columns(torch.from_numpy(targets.y)[:, None], ["y"]).units[0]
+    if unit is None or targets.y.std() < FINE * float(unit):
+        return None
+    names, weights, constant = _line(targets)
+    x = targets.x[:, [targets.numbers.names.index(name) for name in names]]
+    for digits in range(1, MOST_DIGITS + 1):
+        short = [_short(w, digits) for w in weights]
+        rest = targets.y - x @ np.array(short, dtype=np.float64)
+        for level in (Fraction(0), _short(float(np.median(rest)), digits), as_rational(round(constant, 9))):
+            inside = np.abs(rest - float(level)) <= float(unit) * (0.5 + 1e-6)
+            if targets.weight[inside].sum() >= (1 - errors) * targets.weight.sum():
+                return _written(targets, names, [*short, level]), unit
+    return None
+
+
+def _line(targets: Targets) -> tuple[list[str], list[float], float]:
+    """Columns, weights and constant of a sum, chosen one by one by least squares."""
     numbers = targets.numbers
-    y = numbers.y - numbers.y.mean()
-    spread = numbers.x.std(0)
+    y, spread = numbers.y - numbers.y.mean(), numbers.x.std(0)
     x = (numbers.x - numbers.x.mean(0)) / np.where(spread > 0, spread, 1.0)
     chosen: list[int] = []
     rest, solved = y, np.zeros(0)
     while len(chosen) < min(TERMS, x.shape[1]):
         follows = np.abs(x.T @ rest)
         follows[chosen] = -1
-        best = int(follows.argmax())
-        trial = np.linalg.lstsq(x[:, [*chosen, best]], y, rcond=None)[0]
-        left = y - x[:, [*chosen, best]] @ trial
+        trial = [*chosen, int(follows.argmax())]
+        weights = np.linalg.lstsq(x[:, trial], y, rcond=None)[0]
+        left = y - x[:, trial] @ weights
         if (left @ left) > 0.95 * (rest @ rest):
             break
-        chosen, rest, solved = [*chosen, best], left, trial
-    weights = [float(f"{w:.{DIGITS}g}") for w in solved / spread[chosen]]
-    constant = float(f"{np.median(numbers.y - numbers.x[:, chosen] @ np.array(weights)):.{DIGITS}g}")
-    terms = [(as_rational(w), targets.expression(numbers.names[at])) for w, at in zip(weights, chosen, strict=True)]
-    return total(terms, as_rational(constant)).simplified()
+        chosen, rest, solved = trial, left, weights
+    weights = solved / spread[chosen]
+    constant = float(np.median(numbers.y - numbers.x[:, chosen] @ weights))
+    return [numbers.names[at] for at in chosen], weights.tolist(), constant
+
+
+def _short(number: float, digits: int) -> Fraction:
+    return as_rational(float(f"{number:.{digits}g}"))
+
+
+def _written(targets: Targets, names: Sequence[str], parts: Sequence[Fraction]) -> Expression:
+    terms = [(weight, targets.expression(name)) for name, weight in zip(names, parts, strict=False)]
+    return total(terms, parts[-1]).simplified()

@@ -16,6 +16,8 @@ FEWEST = 4
 """On how many rows a piece must hold, in addition to one for each of its terms."""
 LARGEST_DENOMINATOR = 60
 """Weights that are no short decimal may be fractions with denominators up to this."""
+LONGEST = 64.0
+"""Weights with more bits than this, about nine digits, are no weights that a person wrote."""
 CLEAR = 8.0
 """Bits by which a piece must be better than chance."""
 
@@ -97,7 +99,7 @@ def read_piece(proposal: Proposal, targets: Numbers, judge: Judge) -> Valued | N
     for step in STEPS:
         away = step * targets.resolution * float(sizes[inside].max()) * errors
         exact = [simplest_weight(float(w), float(d)) for w, d in zip(weights, away, strict=True)]
-        if not any(exact) or tuple(exact) in tried:
+        if not any(exact) or tuple(exact) in tried or max(map(length, exact)) > LONGEST:
             continue
         tried.add(tuple(exact))
         piece = with_constant({n: w for n, w in zip(names, exact, strict=True) if w}, targets, proposal.origin)

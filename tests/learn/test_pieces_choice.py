@@ -1,0 +1,114 @@
+"""The regressor on pieces: what chooses between them, what is refused, and what predicts then."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nsr.learn import NSRRegressor
+from nsr.learn.saved import load_saved, to_saved
+
+
+@pytest.fixture
+def sales() -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    n = 900
+    return pd.DataFrame(
+        {
+            "qty": rng.integers(1, 30, n),
+            "price": rng.uniform(1, 100, n).round(2),
+            "member": rng.integers(0, 2, n),
+            "km": rng.uniform(0, 50, n).round(1),
+            "noise": rng.lognormal(size=n) * 1e4,
+            "id": rng.permutation(n),
+        }
+    )
+
+
+def fit(x, y, **settings) -> NSRRegressor:
+    return NSRRegressor(restarts=4, random_state=0, **settings).fit(x, y)
+
+
+RULES = {
+    "one product": (lambda t: t["qty"] * t["price"], "price*qty"),
+    "a discount": (
+        lambda t: np.where((t["qty"] > 9) & (t["member"] == 1), 0.85, 1) * t["qty"] * t["price"],
+        "where(member > 0 and qty >= 10, 17*price*qty/20, price*qty)",
+    ),
+    "shipping": (lambda t: np.where(t["price"] > 50, 0, 4.99) + t["price"], "where(price > 50, price, price + 4.99)"),
+    "tiers": (
+        lambda t: np.select([t["km"] > 30, t["km"] > 10], [9.5, 6], 3),
+        "where(km > 30, 9.5, where(km > 10, 6, 3))",
+    ),
+    "a floor": (lambda t: np.maximum(0.3 * t["price"] - 2, 0), "max(0, 3*price/10 - 2)"),
+    "a distance": (lambda t: np.abs(t["price"] - t["km"]), "abs(km - price)"),
+    "both": (lambda t: np.minimum(t["price"], t["km"]), "min(km, price)"),
+}
+
+
+def parts(rule: str) -> list[str]:
+    return sorted(rule.replace("(", ", ").replace(")", "").split(", "))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_rules_of_a_table(sales, name):
+    function, expected = RULES[name]
+    y = np.asarray(function(sales), dtype=float)
+    model = fit(sales, y)
+    assert parts(model.rule_) in (parts(expected), parts(expected.replace("km - price", "price - km")))
+    assert model.evidence_.agreement == 1
+    assert model.evidence_.held_out_rows == 180
+    far = sales.assign(price=sales["price"] * 1000, km=sales["km"] * 1000)
+    assert model.predict(far) == pytest.approx(np.asarray(function(far), dtype=float), rel=1e-9)
+
+
+def test_errors_are_allowed_only_where_they_are_random(sales):
+    y = np.maximum(sales["price"], sales["km"]).to_numpy()
+    wrong = np.random.default_rng(1).random(len(y)) < 0.05
+    model = fit(sales, np.where(wrong, np.random.default_rng(2).permutation(y), y))
+    assert model.rule_ == "max(km, price)"
+    assert 0.93 < model.evidence_.agreement < 0.97
+    refused = fit(sales, np.where(sales["noise"] > sales["noise"].quantile(0.95), np.sin(sales["id"]), y))
+    assert refused.rule_ is None
+    assert "are not random" in refused.evidence_.reason
+    assert refused.evidence_.nearest == "max(km, price)"
+    assert fit(sales, np.where(wrong, np.sin(sales["id"]), y), errors=0.0).rule_ is None
+
+
+def test_without_pieces_the_nearest_line_is_reported_and_the_model_predicts(sales, tmp_path):
+    y = 2 * sales["price"] + np.random.default_rng(0).normal(size=len(sales))
+    model = fit(sales, y)
+    assert model.program_ is model.rule_ is None
+    assert model.evidence_.reason == "no exact rule: no sum of columns gives the target on more rows than chance would"
+    assert model.evidence_.nearest.startswith("2*price")
+    assert f"nearest rule: {model.evidence_.nearest}\n" in str(model.evidence_)
+    assert model.score(sales, y) > 0.9
+    to_saved(model, "y").save(tmp_path / "m.json")
+    assert load_saved(tmp_path / "m.json").predict(sales) == pytest.approx(model.predict(sales))
+
+
+def test_a_rounded_target_is_named(sales):
+    model = fit(sales, (1.0825 * sales["price"]).round(2))
+    assert model.rule_ is None
+    assert model.evidence_.reason == "no exact rule: the target is 433*price/400, rounded to multiples of 0.01"
+
+
+def test_ablations_have_no_products(sales):
+    model = fit(sales, sales["qty"] * sales["price"], proposals=("screen",))
+    assert not model.pieces_.targets.columns.products
+
+
+def test_the_model_predicts_if_that_is_wanted(sales):
+    y = np.maximum(sales["price"], sales["km"])
+    model = fit(sales, y, use="model")
+    assert model.rule_ == "max(km, price)"
+    assert 0.8 < model.score(sales, y) < 1
+
+
+def test_a_tie_that_only_held_out_rows_show_is_read_again():
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        x = pd.DataFrame({"a": rng.integers(0, 3000, 400), "g": rng.integers(0, 300, 400), "h": rng.normal(size=400)})
+        y = np.where(x["g"] > 150, x["a"] + 7, 3 * x["a"])
+        model = NSRRegressor(restarts=2, random_state=seed).fit(x, y)
+        assert model.evidence_.agreement == 1
+        assert (model.predict(x) == y).all()
