@@ -28,18 +28,19 @@ def order_cases(number: Order) -> list[tuple[Expression, Expression]]:
         part, low, high = clipped
         inside = And(Compare(">=", part, low), Compare("<=", part, high))
         return [(Compare("<=", part, low), Constant(low)), (Compare(">=", part, high), Constant(high)), (inside, part)]
-    return [(_has_rank(number, position), part) for position, part in enumerate(number.parts)]
+    return [(_has_rank(number, part), part) for part in dict.fromkeys(number.parts)]
 
 
-def _has_rank(number: Order, position: int) -> Expression:
-    """The formula that the part at a position is the answer: n - 1 comparisons, or 2 * (n - 1) counted ones."""
-    part, others = number.parts[position], number.parts[:position] + number.parts[position + 1 :]
+def _has_rank(number: Order, part: Expression) -> Expression:
+    """The formula that a part is the answer: n - 1 comparisons, or 2 * (n - 1) counted ones."""
+    others = [other for other in number.parts if other != part]
     if not others:
-        return Compare("=", part, part)
+        return Truth(True)
     if number.is_minimum or number.is_maximum:
         return And(*(Compare(">=" if number.is_maximum else "<=", part, other) for other in others))
     below, not_above = (Count(*(Compare(operator, other, part) for other in others)) for operator in ("<", "<="))
-    return And(Compare("<=", below, number.rank - 1), Compare(">=", not_above, number.rank - 1))
+    times = len(number.parts) - len(others)
+    return And(Compare("<=", below, number.rank - 1), Compare(">=", not_above, number.rank - times))
 
 
 def without_count(operator: str, count: Count, number: int) -> Expression:

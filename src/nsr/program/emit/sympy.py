@@ -23,6 +23,7 @@ from nsr.program.expressions import (
     Truth,
     Variable,
     Where,
+    as_number,
 )
 from nsr.program.lowering import as_choices, without_count
 from nsr.program.program import Program
@@ -84,6 +85,9 @@ class _Builder:
                 return sympy.Piecewise(*branches, evaluate=False)
             case Order() if (absolute := node.absolute) is not None:
                 return sympy.Abs(self.build(absolute), evaluate=False)
+            case Order() if (clipped := node.clipped) is not None:
+                number, low, high = map(self.build, map(as_number, clipped))
+                return sympy.Min(sympy.Max(number, low, evaluate=False), high, evaluate=False)
             case Order(rank, parts):
                 return self.order(rank, [self.build(part) for part in parts])
             case Count():
@@ -96,7 +100,7 @@ class _Builder:
         return self.extreme(self.sympy.Min, maxima)
 
     def extreme(self, function: Any, parts: Sequence[Any]) -> Any:
-        return function(*parts, evaluate=False) if len(parts) > 1 else parts[0]
+        return function(*parts, evaluate=all(part.is_number for part in parts)) if len(parts) > 1 else parts[0]
 
     def rational(self, value: Fraction) -> Any:
         return self.sympy.Rational(value.numerator, value.denominator)
