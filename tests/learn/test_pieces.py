@@ -194,6 +194,17 @@ def test_very_many_columns():
         assert texts(found) == expected
 
 
+def test_short_pieces_do_not_stand_in_for_a_longer_one():
+    """Where b = 7, 5*a + 3*b + 17 is 5*a + 38: of many rows, enough to look like a piece."""
+
+    def make(rng, rows):
+        a, b, g = integers(rng, rows, 0, 50), integers(rng, rows, 0, 50), uniform(rng, rows, 0, 1, 3)
+        return {"a": a, "b": b, "g": g}, np.where(g > 0.6, 5 * a + 3 * b + 17, a - b)
+
+    found = find_pieces(table(make, 0, rows=20_000), np.random.default_rng(0))
+    assert texts(found) == {"a - b", "5*a + 3*b + 17"}
+
+
 def test_the_search_ends_at_the_deadline():
     found = find_pieces(table(FOUND["overtime"][0], 0), np.random.default_rng(0), deadline=0.0)
     assert len(found) == 0

@@ -142,6 +142,8 @@ class _Search:
         self.judge = Judge(targets, rng)
         self.taken: list[Valued] = []
         self.left = np.ones(len(targets), dtype=bool)
+        self.complete = False
+        """Whether the last pool has proposals of every kind."""
 
     def run(self, pool: list[Valued] | None = None) -> Pieces:
         """All pieces; ``pool`` are the first ones to take from."""
@@ -166,6 +168,8 @@ class _Search:
                 break
             similar = [one for one in valued if one.gain >= limit]
             best = min(similar, key=lambda one: (len(one.piece.weights), -one.gain))
+            if some and not self.complete and best.holds.mean() < PLENTY:
+                break  # dearer pieces, which were not tried yet, may explain more of the rows that are left
             self.taken.append(best)
             self.left &= ~best.piece.holds(self.rows)
             waiting = [one.piece for one in valued if one.gain > -HOPE and one is not best]
@@ -180,6 +184,7 @@ class _Search:
         pool = self.judge.constants(rows, KEPT)
         some = rows.some(np.arange(len(rows)), SAMPLE, self.rng)
         sample = Sample(some.x, some.y, some.resolution, self.rng)
+        self.complete = False
         for stage in (self._cheap, self._sums, self._planes, self._least_squares):
             if not in_time(self.deadline):
                 break
@@ -187,6 +192,8 @@ class _Search:
             pool += [one for one in found if one is not None and one.gain > -HOPE]
             if most_rows(pool) >= PLENTY:
                 break
+        else:
+            self.complete = True
         best: dict[Piece, Valued] = {}
         for one in pool:
             best.setdefault(replace(one.piece, origin=""), one)
@@ -201,15 +208,15 @@ class _Search:
             *scored(sample, [*ratios(sample), *lines(sample)], 2 * KEPT),
         ]
 
-    def _sums(self, sample: Sample, _: Numbers) -> Iterable[Proposal]:
+    def _sums(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
         width = sample.x.shape[1]
         few = width <= 2 * NEAR
         pairs = signed_sums(sample, range(width), 2, KEPT) if few else differences(sample, 10 * KEPT)
         smaller = Sample(sample.x[: SAMPLE // 2], sample.y[: SAMPLE // 2], sample.resolution, self.rng)
-        return [*scored(sample, pairs, KEPT), *signed_sums(smaller, self._near(sample), 3, KEPT)]
+        return [*scored(sample, pairs, KEPT), *signed_sums(smaller, self._near(rows), 3, KEPT)]
 
-    def _planes(self, sample: Sample, _: Numbers) -> Iterable[Proposal]:
-        near = self._near(sample)
+    def _planes(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
+        near = self._near(rows)
         pairs = np.array([(a, b) for at, a in enumerate(near) for b in near[at + 1 :]])[:MOST_PAIRS]
         return scored(sample, list(planes(sample, pairs)), KEPT) if len(pairs) else []
 
@@ -217,15 +224,20 @@ class _Search:
         width = sample.x.shape[1]
         some = rows.some(np.arange(len(rows)), max(8 * width, 2 * SAMPLE), self.rng)
         larger = Sample(some.x, some.y, some.resolution, self.rng)
-        starts = int(min(1 + 2 * (width + 1), max(2, 2e7 / (len(some) * width * width))))
-        return scored(larger, list(least_squares(larger, starts)), KEPT)
+        found = list(least_squares(larger, int(min(1 + 2 * (width + 1), max(2, 2e7 / (len(some) * width * width))))))
+        if width > 2 * NEAR:
+            near = self._near(rows)
+            fewer = least_squares(Sample(some.x[:, near], some.y, some.resolution, self.rng), 2 * NEAR)
+            found += [replace(one, columns=tuple(near[at] for at in one.columns)) for one in fewer]
+        return scored(larger, found, KEPT)
 
-    def _near(self, sample: Sample) -> list[int]:
+    def _near(self, rows: Numbers) -> list[int]:
         """The columns to try in dear proposals: those of pieces that were taken, then those that follow the target."""
         names = self.rows.names
         used = {names.index(name) for one in self.taken for name in one.piece.columns}
-        centred = (sample.x - sample.x.mean(0)) / sample.spread
-        follows = np.abs(centred.T @ (sample.y - sample.y.mean()))
+        spread = rows.x.std(0)
+        centred = (rows.x - rows.x.mean(0)) / np.where(spread > 0, spread, 1.0)
+        follows = np.abs(centred.T @ (rows.y - rows.y.mean()))
         ranked = sorted(range(len(names)), key=lambda at: (at not in used, -follows[at]))
         return sorted(ranked[:NEAR])
 
