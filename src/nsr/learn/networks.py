@@ -57,6 +57,7 @@ class Inputs:
         x = rows.columns.x.double().numpy()
         usable = ((x >= 0).all(0) & ((x > 0).mean(0) > MOSTLY)) if logarithms else np.ones(x.shape[1], dtype=bool)
         usable &= x.max(0) > x.min(0)
+        usable &= np.array([name not in rows.columns.products for name in rows.columns.names])
         positions = tuple(int(at) for at in np.flatnonzero(usable))
         x = x[:, usable]
         floor = np.where(x > 0, x, np.inf).min(0, initial=np.inf) / 2

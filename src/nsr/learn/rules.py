@@ -86,8 +86,11 @@ class Reader:
 
     def price(self, atom: Atom) -> float:
         """Nats to name an atom: its sum and its constant, if it has one."""
-        nats = weights_nats(atom.weights, len(self.rows.columns.names))
-        constant = self.rows.columns.intended_constant(atom)
+        columns = self.rows.columns
+        n_columns = len(columns.names) - len(columns.products)
+        factors = [len(columns.products[name].children) for name in atom.columns if name in columns.products]
+        nats = weights_nats(atom.weights, n_columns) + sum(count * math.log(max(n_columns, 2)) for count in factors)
+        constant = columns.intended_constant(atom)
         if constant == 0 and len(atom.weights) > 1:
             return nats
         return nats + min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)

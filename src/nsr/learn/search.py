@@ -30,6 +30,7 @@ from nsr.learn.networks import Inputs, Network, train_networks
 from nsr.learn.proposals import Proposal, propose
 from nsr.learn.precision import precision, simpler_sums
 from nsr.learn.rules import Preferred, Reader, Rule, case_nats, cases, description_length, exception_nats
+from nsr.learn.interactions import interactions
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
 from nsr.reading.atoms import Atom, Weights
@@ -53,7 +54,9 @@ CLOSE = 20
 """How many of the best splits are compared by the length of the description, prices included."""
 DESCRIPTIONS = (case_nats, exception_nats)
 CHAINS = 4
-"""How many first comparisons the screen tries."""
+"""How many first comparisons the screen tries, and how many pairs of them."""
+EXTENDED = 3
+"""How many rules are extended by further comparisons."""
 READ = 8
 """How many networks are read."""
 SPARSITIES = (4e-3, 2e-2)
@@ -164,8 +167,7 @@ class _Attempt:
 
         Rules are compared as they were read from the rows to learn from.
         """
-        scored = [_rescored(rule, self.learn, self.seen) for rule in self.rules]
-        chosen = min(scored, key=lambda rule: (rule.nats, rule.expression.size))
+        chosen = min(self._rescored(), key=lambda rule: (rule.nats, rule.expression.size))
         if self._best is None or self._best[0] is not chosen.expression:
             reader = Reader(self.seen, self.settings.preferred)
             alternatives = {
@@ -182,9 +184,9 @@ class _Attempt:
         screened = self.learn.subset(evenly_spaced(self.learn, SCREENED))
         screen = Screen(screened, candidate_sums(screened))
         self.rules.append(self.reader.read(()))
-        for first in [None, *screen.first_atoms(CHAINS)]:
-            atoms = grown(screen, self.reader, [] if first is None else [first])
-            self.rules.append(self.reader.read(atoms))
+        starts = [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]
+        for start in starts:
+            self.rules.append(self.reader.read(grown(screen, self.reader, start)))
             if self.rules[-1].wrong == 0:
                 break
         if (steps := steps_along_one_sum(screen)) is not None:
@@ -192,12 +194,18 @@ class _Attempt:
         self._extend(screen.sums)
 
     def _extend(self, sums: Sequence[Weights]) -> None:
-        """Add comparisons to the best rule where rows contradict it: few do, so all rows but those to judge by count."""
-        best = self.best()
-        if best.wrong and best.comparisons:
-            screen = Screen(self.seen.subset(evenly_spaced(self.seen, SCREENED)), sums)
-            atoms = grown(screen, Reader(self.seen), list(best.atoms))
-            self.rules.append(self.reader.read(atoms, origin=best.origin))
+        """Add comparisons to the best rules where rows contradict them: few do, so the rows to choose by count too."""
+        screen = Screen(self.seen.subset(evenly_spaced(self.seen, SCREENED)), sums)
+        scored = sorted(self._rescored(), key=lambda rule: rule.nats)
+        for rule in list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]:
+            if rule.wrong and rule.comparisons:
+                atoms = grown(screen, Reader(self.seen), list(rule.atoms))
+                if set(atoms) != set(rule.atoms):
+                    self.rules.append(self.reader.read(atoms, origin=rule.origin))
+
+    def _rescored(self) -> list[Rule]:
+        """All rules, with the description of the rows to learn from and to choose by."""
+        return [_rescored(rule, self.learn, self.seen) for rule in self.rules]
 
     def from_training(self, sparsity: float) -> None:
         """Comparisons of sums that networks learn."""
@@ -223,6 +231,8 @@ class _Attempt:
             if self.rules[-1].wrong == 0 and self.finished():
                 break
         self.networks += networks
+        if not self.finished():
+            self._extend(candidate_sums(self.learn))
 
     def found(self) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged."""
