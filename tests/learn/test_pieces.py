@@ -189,7 +189,8 @@ def test_a_second_column_that_never_shows_alone_is_not_needed():
 
 
 def test_very_many_columns():
-    for make, expected in (FOUND["a constant"], FOUND["maximum"], FOUND["absolute value"]):
+    for name in ("a constant", "maximum", "absolute value"):
+        make, expected = FOUND[name]
         found = find_pieces(table(make, 1, rows=1000, others=300), np.random.default_rng(0))
         assert texts(found) == expected
 

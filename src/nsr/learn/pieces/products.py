@@ -64,16 +64,20 @@ def _proposals(targets: Targets, rng: np.random.Generator) -> Iterator[tuple[Pai
 
 
 def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
-    """Pairs of columns whose products have a weight in a sum of columns and products that fits many rows."""
-    width = targets.x.shape[1]
-    first, second = np.triu_indices(width)
-    terms = width + len(first)
-    if terms > min(MOST_TERMS, len(targets) // 3):
-        return []
-    rows = targets.numbers.some(np.arange(len(targets)), 6 * terms, rng)
-    x = np.column_stack([rows.x, rows.x[:, first] * rows.x[:, second]])
-    for one in least_squares(Sample(x, rows.y, rows.resolution, rng), 1):
-        used = [at - width for at in one.columns if at >= width]
+    """Pairs of columns whose products have a weight in a sum of columns and products that fits many rows.
+
+    Of columns that are too many for the rows, those that follow the target most are tried.
+    """
+    columns = np.arange(targets.x.shape[1])
+    if len(columns) * (len(columns) + 3) // 2 > min(MOST_TERMS, len(targets) // 3):
+        x, y = targets.x - targets.x.mean(0), targets.y - targets.y.mean()
+        follows = np.abs(x.T @ y) / np.sqrt(np.maximum((x**2).sum(0), 1e-300))
+        columns = np.sort(np.argsort(-follows)[: int(np.sqrt(2 * min(MOST_TERMS, len(targets) // 3))) - 2])
+    first, second = np.triu_indices(len(columns))
+    rows = targets.numbers.some(np.arange(len(targets)), 6 * MOST_TERMS, rng)
+    x = rows.x[:, columns]
+    for one in least_squares(Sample(np.column_stack([x, x[:, first] * x[:, second]]), rows.y, rows.resolution, rng), 1):
+        used = [at - len(columns) for at in one.columns if at >= len(columns)]
         if 0 < len(used) <= MOST_PRODUCTS:
-            return [(int(first[at]), int(second[at])) for at in used]
+            return [(int(columns[first[at]]), int(columns[second[at]])) for at in used]
     return []
