@@ -20,7 +20,8 @@ def learn(
     columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True, show_default=False)] = (),
     kind: str = "auto",
     errors: float = 0.1,
-    restarts: int = 8,
+    restarts: int = 128,
+    time_limit: float = 120.0,
     seed: int = 0,
     drop_missing: Annotated[bool, Parameter(negative="")] = False,
     emit: str | None = None,
@@ -43,7 +44,9 @@ def learn(
     errors
         Largest fraction of rows that may contradict the rule, if they look random.
     restarts
-        How many models to train.
+        How many networks to train where single columns and differences of two give no rule.
+    time_limit
+        Seconds for the search; after that, the best rule so far is verified, or there is none.
     seed
         Random seed.
     drop_missing
@@ -80,6 +83,7 @@ def learn(
                 kind=kind,
                 errors=errors,
                 restarts=restarts,
+                time_limit=time_limit,
                 seed=seed,
                 drop_missing=drop_missing,
                 on_message=(lambda _: None) if quiet else print_message,

@@ -1,7 +1,9 @@
 """What both estimators share: their settings, validation, and whether the program or the model predicts."""
 
+import datetime
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     on_progress: Callable[[float], None] = staticmethod(lambda _: None)
     """Called with the share of the search that is done."""
     program_: Program | None
+    rule_: str | None
     evidence_: RuleEvidence
 
     def __init__(
@@ -58,11 +61,20 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         names = list(getattr(X, "columns", ()))
         if repeated := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"column names must be unique, got {repeated[0]!r} {names.count(repeated[0])} times")
+        _check_no_dates(X)
         table = X
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
         if X.dtype == np.float64:
             _warn_about_rounding(table, names)
         return _as_tensor(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+    def withdraw_rule(self, reason: str, X: Any, y: Any) -> None:  # noqa: ARG002
+        """Take the rule back, so that the model predicts for rows such as these."""
+        self._forget_rule(reason)
+
+    def _forget_rule(self, reason: str) -> None:
+        self.evidence_ = replace(self.evidence_, reason=reason, nearest=self.rule_)
+        self.program_ = self.rule_ = None
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(2**31))
@@ -75,10 +87,32 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     def _rows_to_predict(self, X: Any) -> tuple[torch.Tensor, Program | None]:
         """Validated rows, and the program if that is what predicts."""
         check_is_fitted(self)
+        _check_no_dates(X)
         rows = _as_tensor(validate_data(self, X, dtype="numeric", reset=False))
         if self.use == "program" and self.program_ is None:
             raise ValueError(f"there is no program to use: {self.evidence_.reason}")
         return rows, None if self.use == "model" else self.program_
+
+    def _evaluate(self, program: Program, X: Any, rows: torch.Tensor) -> np.ndarray:
+        """The values of a program; integers beside fractions are not rounded, as they are in a matrix of floats."""
+        if not (rows.is_floating_point() and hasattr(X, "columns")):
+            return np.asarray(program(rows))
+        columns = {}
+        for position, name in enumerate(self._names()):
+            column = X[self.feature_names_in_[position]] if hasattr(self, "feature_names_in_") else X.iloc[:, position]
+            exact = getattr(column.dtype, "kind", "") in "iu"
+            columns[name] = np.asarray(column) if exact else rows[:, position].numpy()
+        return np.asarray(program(columns))
+
+
+def _check_no_dates(X: Any) -> None:
+    """Raise a TypeError for columns of dates, times or durations, which numpy would take for numbers."""
+    columns = [(f"column {name!r}", X[name]) for name in X.columns] if hasattr(X, "columns") else [("X", X)]
+    for where, column in columns:
+        kind = getattr(getattr(column, "dtype", None), "kind", "")
+        first = next(iter(np.asarray(column).flat), None) if kind == "O" else None
+        if kind in ("m", "M") or isinstance(first, datetime.date | datetime.time | datetime.timedelta):
+            raise TypeError(f"{where} holds dates or times: give numbers, such as the days since a date")
 
 
 def _warn_about_rounding(table: Any, names: list[Any]) -> None:

@@ -8,21 +8,30 @@ from typing import Any
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
+from torch import Tensor
 
+from nsr.errors import InputError
 from nsr.learn.base import Learner
+from nsr.learn.networks import Inputs, train_networks
 from nsr.learn.search import Found, Settings, probabilities, search
 from nsr.program.expressions import Constant, Expression, Not, Where
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
+from nsr.training import one_thread
+
+MOST_CLASSES = 100
+FALLBACK = 4
+"""Restarts of the network that predicts where there is no rule and none was trained in the search for one."""
 
 
 class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     """Finds the exact rule by which a class follows from comparisons of columns, where there is one.
 
-    A screen of the table proposes comparisons, registers over them are trained from several starts as one ensemble,
-    each is read as a formula of at most four comparisons, and the best on held-out rows is chosen. Where the rows
-    follow no such rule, ``program_`` is None, ``evidence_`` says why, and the best trained register predicts.
+    A screen proposes comparisons of columns and of differences of two; if no rule of these explains the rows, networks
+    that weigh columns, or their logarithms, propose comparisons of sums and products. The rule with the shortest
+    description is chosen and judged by rows that were not looked at before. If there is none, ``program_`` is None,
+    ``evidence_`` gives the reason, and a trained network predicts.
 
     >>> import numpy as np
     >>> from nsr.learn import NSRClassifier
@@ -32,9 +41,10 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     'low if x1 <= x3, else high'
 
     Args:
-        restarts: How many models are trained; half of them start from a screen of the data, half at random.
-        epochs: The largest number of epochs for each.
+        restarts: How many networks are trained where the screen finds no rule.
         errors: The share of the rows that may contradict a rule, if they look random, as wrong labels do.
+        time_limit: Seconds after which the search ends, with the best rule so far.
+        proposals: What may propose comparisons: ``screen``, ``training`` (sums), ``products``.
         use: What predicts: the ``program``, the ``model``, or ``auto``: the program where there is one.
         random_state: Seed of everything random.
 
@@ -43,28 +53,45 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             ``classes_[1]``; for more it gives the label, or the position in ``classes_`` where labels are not numbers.
         rule_: The rule as text, or None.
         evidence_: What supports the rule, or why there is none.
-        members_: The trained registers.
+        members_: The trained networks that were read; none if the screen found the rule.
+        best_: The one of them that predicts, or None.
     """
 
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRClassifier":
         """Learn from rows ``X`` and the class ``y`` of each."""
+        start = time.monotonic()
         X, y, weight = self._validated(X, y, sample_weight)
-        check_classification_targets(y)
         self.classes_, classes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"y must have at least two classes, got one class: {self.classes_.tolist()[0]!r}")
-        rows = LabelledRows(Columns(X, self._names()), classes, weight, len(self.classes_)).distinct()
+        _check_classes(y, self.classes_)
+        rows = self._rows(X, classes, weight)
         settings = Settings(
             restarts=self.restarts,
             errors=self.errors,
             rng=self._rng(),
             proposals=tuple(self.proposals),
-            deadline=time.monotonic() + self.time_limit,
+            deadline=start + self.time_limit,
             model=self.use == "model",
             on_progress=self.on_progress,
         )
         self._keep(search(rows, settings), rows)
+        if self.program_ is None:
+            self._train_if_needed(rows)
         return self
+
+    def withdraw_rule(self, reason: str, X: Any, y: Any) -> None:
+        """Take the rule back and train a network on rows, if the search trained none."""
+        self._forget_rule(reason)
+        X, y, weight = self._validated(X, y, None)
+        self._train_if_needed(self._rows(X, np.searchsorted(self.classes_, y), weight))
+
+    def _rows(self, x: Tensor, classes: np.ndarray, weight: np.ndarray) -> LabelledRows:
+        return LabelledRows(Columns(x, self._names()), classes, weight, len(self.classes_)).distinct()
+
+    def _train_if_needed(self, rows: LabelledRows) -> None:
+        if self.best_ is None:
+            self.best_ = train_networks(rows, Inputs.of(rows), FALLBACK, self._rng())[0]
+            self.members_ = (self.best_,)
 
     def _keep(self, found: Found, rows: LabelledRows) -> None:
         self.evidence_, self.members_, self.best_ = found.evidence, found.networks, found.best
@@ -100,12 +127,30 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         likeliest = self.predict_proba(X).argmax(1)  # before classes_: it checks that there has been a fit
         return self.classes_[likeliest]
 
+    @one_thread()
     def predict_proba(self, X: Any) -> Any:
-        """(rows, classes): the register's, or the shares of the classes among rows with the program's same answer."""
-        X, program = self._rows_to_predict(X)
-        if program is None:
-            return probabilities(self.best_, X)
-        return self.shares_[self._positions(program(X))]
+        """(rows, classes): the network's, or the shares of the classes among rows with the program's same answer."""
+        rows, program = self._rows_to_predict(X)
+        if program is not None:
+            return self.shares_[self._positions(self._evaluate(program, X, rows))]
+        if self.best_ is None:
+            raise ValueError("there is no model to use: the rule was found without training; fit with use='model'")
+        return probabilities(self.best_, rows)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows that are predicted right; labels may be any numbers or texts."""
+        return float(np.average(self.predict(X) == np.asarray(y), weights=sample_weight))
+
+
+def _check_classes(y: np.ndarray, labels: np.ndarray) -> None:
+    """Raise a ValueError for a target that has no classes, one class, or too many."""
+    few = len(labels) <= min(MOST_CLASSES, len(y) // 2)
+    if not (y.dtype.kind == "f" and few):  # prices such as 4.99 and 7.50 are labels too
+        check_classification_targets(y)
+    if len(labels) < 2:
+        raise ValueError(f"y must have at least two classes, got one class: {labels.tolist()[0]!r}")
+    if len(labels) > MOST_CLASSES:
+        raise InputError(f"y has {len(labels):,} distinct values; at most {MOST_CLASSES} can be classes")
 
 
 def _with_labels(expression: Expression, labels: Sequence[Any]) -> Expression:

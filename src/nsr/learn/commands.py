@@ -1,5 +1,6 @@
 """One function per command: ``nsr learn``, ``nsr apply`` and ``nsr check``. Read this first."""
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +30,8 @@ def learn(
     columns: Sequence[str] = (),
     kind: str = "auto",
     errors: float = 0.1,
-    restarts: int = 8,
+    restarts: int = 128,
+    time_limit: float = 120.0,
     seed: int = 0,
     drop_missing: bool = False,
     on_message: Callable[[str], None] = lambda _: None,
@@ -43,7 +45,8 @@ def learn(
         columns: Columns to learn from; by default all numeric columns.
         kind: Whether the target is a ``class`` or a ``number``; by default decided from its values.
         errors: The largest fraction of rows that may contradict a rule, if they look random.
-        restarts: How many models to train.
+        restarts: How many networks to train where the screen finds no rule.
+        time_limit: Seconds for the search, without reading the table and verifying the rule on all of its rows.
         seed: Seed of everything random.
         drop_missing: Skip rows with missing values instead of raising an error.
         on_message: Called with messages about the input.
@@ -51,6 +54,8 @@ def learn(
     """
     one_of("kind", kind, KINDS)
     at_least(1, "restarts", restarts)
+    if not 0 < time_limit < math.inf:
+        raise InputError(f"the time limit must be a positive number of seconds, got {time_limit}")
     check_error_rate(errors)
     between("seed", seed, 0, 2**32 - 1)
     start = time.perf_counter()
@@ -61,7 +66,7 @@ def learn(
     estimator, verified = fit_and_verify(
         sample.features,
         sample.target,
-        FitSettings(kind=kind, errors=errors, restarts=restarts, seed=seed),
+        FitSettings(kind=kind, errors=errors, restarts=restarts, time_limit=time_limit, seed=seed),
         all_rows=partial(
             tables.chunks,
             table,

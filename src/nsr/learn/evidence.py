@@ -1,13 +1,22 @@
 """What supports a rule that was found in a table, or why there is none."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nsr.learn.diagnostics import Margin
 from nsr.program.program import Evidence
 
-ORIGINS = {"screen": "from the screen", "random": "from random weights"}
-"""Where a restart began, in words."""
+ORIGINS = {
+    "screen": "a screen of columns and differences of two",
+    "training": "networks that weigh columns",
+    "products": "networks of logarithms",
+    "pieces": "sums that are exact on many rows",
+}
+"""What proposes comparisons or sums, in words."""
+MOST_MARGINS = 6
+"""How many comparisons are printed with the rows nearest to them."""
+MOST_CASES = 8
+"""How many of the cases are printed that no row shows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +29,13 @@ class RuleEvidence(Evidence):
     """Share of the held-out rows on which a rule that was read without them is right; None where there were none."""
     held_out_rows: int
     origin: str = "screen"
-    """What proposed its comparisons: a key of ``ORIGINS``."""
+    """What proposed its comparisons, or its sums: a key of ``ORIGINS``."""
+    chosen_by: str | None = None
+    """For sums: what proposed the comparisons that choose between them; None if their order or ranges do."""
     restarts: int = 0
     """How many networks were trained; 0 if none was needed."""
-    agreed: int = 0
     reread: bool = False
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
-    origins: Mapping[str, int] = field(default_factory=dict)
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
     reason: str | None = None
@@ -43,14 +52,25 @@ class RuleEvidence(Evidence):
         if self.reason is not None:
             nearest = [] if self.nearest is None else [f"nearest rule: {self.nearest}"]
             return "\n".join([self.reason, *nearest, *lines])
-        if self.agreed:
-            origins = ", ".join(f"{count} {ORIGINS[origin]}" for origin, count in self.origins.items())
-            again = "; constants read again with the held-out rows" if self.reread else ""
-            lines.append(f"same rule from {self.agreed} of {self.restarts} restarts ({origins}){again}")
-        lines += [f"rows nearest to the border between {pair}: {margin}" for pair, margin in self.margins.items()]
+        lines.append(f"found by: {self.found_by}")
+        for pair, margin in list(self.margins.items())[:MOST_MARGINS]:
+            lines.append(f"rows nearest to the border between {pair}: {margin}")
         if self.not_covered:
-            lines.append(f"not covered by the data: {', '.join(self.not_covered)}")
+            lines.append(f"not covered by the data: {listed(self.not_covered)}")
         return "\n".join(lines)
+
+    @property
+    def found_by(self) -> str:
+        """What found the rule, in words."""
+        chosen_by = "" if self.chosen_by is None else f"; which of them a row follows, by {ORIGINS[self.chosen_by]}"
+        again = "; read again with the held-out rows" if self.reread else ""
+        return f"{ORIGINS[self.origin]}{chosen_by}{again}"
+
+
+def listed(cases: Sequence[str]) -> str:
+    """The first few of some cases, and how many more there are."""
+    more = len(cases) - MOST_CASES
+    return ", ".join(cases[:MOST_CASES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def percent(share: float) -> str:

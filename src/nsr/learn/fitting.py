@@ -1,8 +1,9 @@
 """Fitting the estimator that suits a target, and verifying its rule on all rows of a table."""
 
+import time
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.classifier import MOST_CLASSES
 from nsr.learn.evidence import percent
 from nsr.learn.result import Estimator, Verified
 from nsr.program.expressions import Linear, Variable
@@ -18,7 +20,8 @@ from nsr.reading.rounding import rounding_tolerance
 
 FEW = 10
 """A numeric target with at most this many distinct values is also tried as classes."""
-MOST_CLASSES = 20
+LEAST_TIME = 0.5
+"""Seconds that each search has at least, so that there is a model to predict with."""
 MOST_EXAMPLES = 1_000
 """How many contradicting rows are kept."""
 
@@ -30,6 +33,7 @@ class FitSettings:
     kind: str
     errors: float
     restarts: int
+    time_limit: float
     seed: int
 
 
@@ -46,7 +50,7 @@ def fit_and_verify(
     """A fitted estimator, and how its rule did on all rows of the table; None if it found no rule.
 
     If other rows contradict a rule that fits every row of the sample, as rare ties do, it is learned once more with
-    those rows.
+    those rows, if there is time.
 
     Args:
         x: Rows to learn from, all of the table or a sample.
@@ -58,10 +62,12 @@ def fit_and_verify(
         on_progress: Called with the fraction of the search that is done.
     """
 
+    deadline = time.monotonic() + settings.time_limit
+
     def attempt(x: pd.DataFrame, y: pd.Series) -> tuple[Estimator, Verified | None]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimator = choose_and_fit(x, y, settings, on_progress)
+            estimator = choose_and_fit(x, y, settings, deadline, on_progress)
         for message in dict.fromkeys(str(warning.message) for warning in caught):
             on_message(message)
         if estimator.program_ is None:
@@ -69,38 +75,34 @@ def fit_and_verify(
         return estimator, verify(estimator, all_rows(list(x.columns)), y.name)
 
     estimator, verified = attempt(x, y)
-    if sampled and verified is not None and verified.wrong and estimator.evidence_.agreement == 1:
+    incomplete = sampled and verified is not None and verified.wrong > 0 and estimator.evidence_.agreement == 1
+    if incomplete and verified is not None and time.monotonic() < deadline:
         on_message(f"{verified.wrong:,} other rows contradict the rule found in the sample: learning again with them")
         second, verified_again = attempt(*_with_rows(x, y, verified.examples))
         if verified_again is not None and verified_again.wrong < verified.wrong:
             estimator, verified = second, verified_again
     if verified is not None and verified.wrong > settings.errors * verified.rows:
-        _withdraw_rule(estimator, verified, settings.errors)
+        reason = (
+            f"no exact rule: {percent(verified.wrong / verified.rows)} of all rows contradict the nearest rule "
+            f"(allowed: {percent(settings.errors)})"
+        )
+        estimator.withdraw_rule(reason, x, y)
         verified = None
     return estimator, verified
 
 
-def _withdraw_rule(estimator: Estimator, verified: Verified, errors: float) -> None:
-    """Take back a rule that more rows of the table contradict than may."""
-    reason = (
-        f"no exact rule: {percent(verified.wrong / verified.rows)} of all rows contradict the nearest rule "
-        f"(allowed: {percent(errors)})"
-    )
-    estimator.evidence_ = replace(estimator.evidence_, reason=reason, nearest=estimator.rule_)
-    estimator.program_ = estimator.rule_ = None
-
-
 def choose_and_fit(
-    x: pd.DataFrame, y: pd.Series, settings: FitSettings, on_progress: Callable[[float], None]
+    x: pd.DataFrame, y: pd.Series, settings: FitSettings, deadline: float, on_progress: Callable[[float], None]
 ) -> Estimator:
-    """Fit a classifier, a regressor, or both if the target could be either.
+    """Fit a classifier, a regressor, or both if the target could be either, each in its share of the time left.
 
     Of two rules, the one that fewer rows contradict is returned, then the shorter one.
     """
     candidates = _estimators_for(y, settings.kind)
     models: list[Estimator] = []
     for position, make in enumerate(candidates):
-        model = make(errors=settings.errors, restarts=settings.restarts, random_state=settings.seed)
+        share = max(LEAST_TIME, (deadline - time.monotonic()) / (len(candidates) - position))
+        model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y))
         del model.on_progress  # a fitted model can be pickled

@@ -1,4 +1,4 @@
-"""Restarts of a register over the columns of a table, trained as one ensemble.
+"""What the register of a regressor's model selects among, and the registers of classifiers of earlier versions.
 
 Columns come in different units, and a register that selects among them as they are is saturated by the largest before
 it has learned what to select. So it selects among sums of columns (differences of two, or single columns), each
@@ -6,22 +6,17 @@ measured from a constant and in its own unit: a lambda from the data for each su
 a screen of the data found, the others from sums drawn at random and from the usual random weights of an NSR.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.data import Rows
-from nsr.ensemble import Ensemble
 from nsr.nn import NSR
 from nsr.reading.atoms import Atom, Weights
-from nsr.reading.registers import units
 from nsr.reading.rows import LabelledRows
 from nsr.reading.screen import Screen
-from nsr.training import EXACT, fit
 
 CHOICES = 8
 """How many sums a restart selects among."""
@@ -29,11 +24,8 @@ UNITS = 6
 """How many comparisons its register makes."""
 FAR = 5.0
 """Distances beyond this many units are clipped: the bits no longer change there."""
-SELECTED = 4.0
-"""Added to the initial logit with which a unit selects an atom of the screen."""
-RECIPE = replace(EXACT, learning_rate=0.03, check_every=50, patience=2)
 MOST_ROWS = 1_000
-"""A restart is trained on this many rows at most; its answers are checked on all."""
+"""A restart is trained on this many rows at most."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class Restart:
 
 @dataclass(frozen=True, eq=False)
 class Register:
-    """A trained restart: an NSR for each class against the others, or a single one where there are two classes."""
+    """A model of an earlier version: an NSR for each class against the others, or one where there are two classes."""
 
     restart: Restart
     names: tuple[str, ...]
@@ -66,12 +58,6 @@ class Register:
         measured = self.restart.inputs(x, self.names)
         z = torch.stack([net.logit(measured) for net in self.nets], -1).double()
         return np.asarray((torch.cat([-z, z], -1) / 2 if len(self.nets) == 1 else z).numpy())
-
-    @property
-    def atoms(self) -> list[Atom]:
-        """The atoms that its units select, the most influential unit first."""
-        selected = (choice for net in self.nets for unit in units(net) for choice in (unit.first, unit.second))
-        return list(dict.fromkeys(self.restart.atoms[choice] for choice in selected if choice is not None))
 
 
 def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart]:
@@ -90,64 +76,6 @@ def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart
         filled = [atoms[at % len(atoms)] for at in range(CHOICES)]
         found.append(Restart(tuple(filled), tuple(_unit(screen.rows, atom) for atom in filled), origin))
     return found
-
-
-def train(
-    rows: LabelledRows,
-    restarts: Sequence[Restart],
-    epochs: int,
-    rng: np.random.Generator,
-    on_progress: Callable[[float], None] = lambda _: None,
-) -> list[Register]:
-    """Train all restarts as one ensemble."""
-    names = rows.columns.names
-    rows = rows.subset(_training_rows(rows, rng))
-    labels = [1] if rows.n_classes == 2 else list(range(rows.n_classes))
-    nets, members = [], []
-    for restart in restarts:
-        x = restart.inputs(rows.columns.x, names)
-        for label in labels:
-            generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
-            nets.append(_net(restart, generator))
-            members.append(_balanced(x, rows, label))
-    ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, on_progress=on_progress)
-    ensemble = ensemble.to(torch.float64)  # trained in float32, evaluated in float64
-    trained: list[Any] = [ensemble.member(at) for at in range(len(nets))]
-    n = len(labels)
-    return [Register(restart, names, tuple(trained[at * n : (at + 1) * n])) for at, restart in enumerate(restarts)]
-
-
-def _net(restart: Restart, generator: torch.Generator) -> NSR:
-    net = NSR(CHOICES, redundancy=UNITS, constants=True, generator=generator)
-    if restart.origin == "screen":
-        with torch.no_grad():
-            for unit in range(UNITS):
-                net.v1[unit % CHOICES, unit] += SELECTED
-                net.v2[CHOICES, unit] += SELECTED
-    return net
-
-
-def _balanced(x: Tensor, rows: LabelledRows, label: int) -> Rows:
-    """A class against the others, both sides with equal weight."""
-    y = rows.classes == label
-    weight = rows.weight.astype(np.float64)
-    for side in (y, ~y):
-        if side.any():
-            weight = np.where(side, weight / (2 * weight[side].sum()), weight)
-    return Rows(x, torch.from_numpy(y).float(), torch.from_numpy(weight / weight.sum()))
-
-
-def _training_rows(rows: LabelledRows, rng: np.random.Generator) -> np.ndarray:
-    """Rows to train on: all, or as many of each class as there is room for, rare classes first."""
-    if len(rows) <= MOST_ROWS:
-        return np.arange(len(rows))
-    groups = [rng.permutation(np.flatnonzero(rows.classes == label)) for label in range(rows.n_classes)]
-    chosen: list[np.ndarray] = []
-    for left, group in zip(range(rows.n_classes, 0, -1), sorted(groups, key=len), strict=True):
-        room = MOST_ROWS - sum(map(len, chosen))
-        chosen.append(group[: room // left])
-    return np.sort(np.concatenate(chosen))
 
 
 def _distance(x: Tensor, names: Sequence[str], atom: Atom) -> Tensor:

@@ -23,6 +23,7 @@ from nsr.program.program import Program
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.screen import Screen
+from nsr.training import one_thread
 
 CHOOSE, JUDGE = 0.15, 0.2
 """The shares of the rows that are kept from the search for pieces: to choose a rule by, and to judge it by."""
@@ -62,10 +63,12 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         members_: The trained models.
     """
 
+    @one_thread()
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRRegressor":
         """Learn from rows ``X`` and the number ``y`` of each."""
+        deadline = time.monotonic() + self.time_limit
         X, y, weight = self._validated(X, y, sample_weight, y_numeric=True)
-        rng, deadline = self._rng(), time.monotonic() + self.time_limit
+        rng = self._rng()
         targets = _targets(Columns(X, self._names()), y, weight)
         split = _split(targets, rng)
         found = self._find_pieces(targets.subset(split.learn), rng, deadline)
@@ -148,10 +151,13 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         )
         self.best_ = min(self.members_, key=lambda member: _error(member, targets))
 
+    @one_thread()
     def predict(self, X: Any) -> Any:
         """The number of each row."""
-        X, program = self._rows_to_predict(X)
-        return self.best_.predict(X) if program is None else np.asarray(program(X)).astype(np.float64)
+        rows, program = self._rows_to_predict(X)
+        if program is None:
+            return self.best_.predict(rows)
+        return self._evaluate(program, X, rows).astype(np.float64)
 
 
 def _targets(columns: Columns, y: Any, weight: np.ndarray) -> Targets:
@@ -184,7 +190,7 @@ def _share(targets: Targets, rows: np.ndarray, among: np.ndarray | slice = slice
 
 
 def _no_evidence(rows: int) -> RuleEvidence:
-    return RuleEvidence(rows=rows, agreement=0.0, held_out=None, held_out_rows=0)
+    return RuleEvidence(rows=rows, agreement=0.0, held_out=None, held_out_rows=0, origin="pieces")
 
 
 def _objection(pieces: Pieces, choice: Choice | None, right: np.ndarray, errors: float) -> str | None:

@@ -1,6 +1,7 @@
 """What was learned, as JSON: an exact rule, or the trained model if there is none. Loading a file runs no code."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,18 @@ from nsr.errors import InputError
 from nsr.files import write
 from nsr.learn import NSRClassifier
 from nsr.learn.gated import Gated, Member, Scaling
+from nsr.learn.networks import Inputs, Network
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
 from nsr.learn.result import Estimator
-from nsr.nn import NSR
+from nsr.nn import NSR, RuleNet
 from nsr.program.emit.json import load
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
 
-RULE, MODEL, OLD_MODEL = "nsr-rule/1", "nsr-model/2", "nsr-model/1"
+RULE = "nsr-rule/1"
+NETWORK, REGISTERS, OLD_REGISTERS = "nsr-model/3", "nsr-model/2", "nsr-model/1"
+"""Formats of models: a network that weighs columns; registers over sums of columns, now and in earlier versions."""
+FORMATS = (RULE, OLD_REGISTERS, REGISTERS, NETWORK)
 LARGEST = 50_000_000
 """The most bytes a file may have."""
 
@@ -94,7 +99,7 @@ class SavedModel(Saved):
     """A trained model: the best of the restarts."""
 
     names: tuple[str, ...]
-    model: Register | Member
+    model: Network | Register | Member
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -104,13 +109,15 @@ class SavedModel(Saved):
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """The most likely class, or the number."""
         x = torch.tensor(table[list(self.names)].to_numpy())
-        return self.model.logits(x).argmax(1) if isinstance(self.model, Register) else self.model.predict(x)
+        return self.model.predict(x) if isinstance(self.model, Member) else self.model.logits(x).argmax(1)
 
     def content(self) -> dict[str, Any]:
         """Its weights."""
+        if isinstance(self.model, Network):
+            return {"format": NETWORK, "names": self.names} | _network_content(self.model)
         restart = self.model.restart
         content: dict[str, Any] = {
-            "format": MODEL,
+            "format": REGISTERS,
             "names": self.names,
             "atoms": [[dict(atom.weights), str(atom.constant)] for atom in restart.atoms],
             "units": restart.units,
@@ -142,8 +149,8 @@ def load_saved(path: Path) -> Saved:
         raise InputError(f"{path} does not exist: nsr learn TABLE --target COLUMN --save {path} creates it") from None
     except (OSError, ValueError, RecursionError) as problem:
         raise _not_saved(path, problem) from None
-    if not isinstance(content, dict) or content.get("format") not in (RULE, MODEL, OLD_MODEL):
-        raise _not_saved(path, f"its format is none of {RULE}, {OLD_MODEL}, {MODEL}")
+    if not isinstance(content, dict) or content.get("format") not in FORMATS:
+        raise _not_saved(path, f"its format is none of {', '.join(FORMATS)}")
     target, classes = content.get("target"), content.get("classes")
     simple = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
     if not isinstance(target, str) or not (classes is None or simple):
@@ -162,8 +169,40 @@ def _not_saved(path: Path, reason: object) -> InputError:
     return InputError(f"{path} was not written by nsr learn --save: {reason}")
 
 
-def _model(content: Mapping[str, Any], names: tuple[str, ...]) -> Register | Member:
-    atoms = tuple(_old_atoms(content, names) if content["format"] == OLD_MODEL else _atoms(content))
+def _network_content(network: Network) -> dict[str, Any]:
+    inputs, net = network.inputs, network.net
+    return {
+        "logarithms": inputs.logarithms,
+        "inputs": [
+            {"name": name, "floor": floor if math.isfinite(floor) else None, "middle": middle, "spread": spread}
+            for name, floor, middle, spread in zip(
+                inputs.names, inputs.floor.tolist(), inputs.middle.tolist(), inputs.spread.tolist(), strict=True
+            )
+        ],
+        "sizes": [net.register.units, net.logic.hidden, net.logic.classes],
+        "net": {name: weights.tolist() for name, weights in net.state_dict().items()},
+    }
+
+
+def _network(content: Mapping[str, Any], names: tuple[str, ...]) -> Network:
+    numbers = {
+        key: np.array([each[key] for each in content["inputs"]], dtype=np.float64)
+        for key in ("floor", "middle", "spread")  # a floor of None becomes nan: there is no positive number
+    }
+    floor = np.where(np.isnan(numbers["floor"]), np.inf, numbers["floor"])
+    if not (np.isfinite(numbers["middle"]).all() and (numbers["spread"] > 0).all() and (floor > 0).all()):
+        raise ValueError("its inputs must have finite middles, and positive spreads and floors")
+    used = tuple(str(each["name"]) for each in content["inputs"])
+    positions = tuple(names.index(name) for name in used)
+    inputs = Inputs(used, positions, bool(content["logarithms"]), floor, numbers["middle"], numbers["spread"])
+    net = RuleNet(len(used), *(int(size) for size in content["sizes"]))
+    return Network(inputs, _with_weights(net, content["net"]))
+
+
+def _model(content: Mapping[str, Any], names: tuple[str, ...]) -> Network | Register | Member:
+    if content["format"] == NETWORK:
+        return _network(content, names)
+    atoms = tuple(_old_atoms(content, names) if content["format"] == OLD_REGISTERS else _atoms(content))
     units = tuple(float(unit) for unit in content["units"])
     columns = len(names)
     if len(atoms) != CHOICES or len(units) != CHOICES or not all(unit > 0 for unit in units):

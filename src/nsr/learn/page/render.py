@@ -9,14 +9,16 @@ import numpy as np
 
 from nsr.errors import InputError
 from nsr.html import embedded, write_html
-from nsr.learn.evidence import ORIGINS, percent
+from nsr.learn.evidence import MOST_MARGINS, listed, percent
 from nsr.learn.page.borders import classes_of
 from nsr.learn.page.charts import learned_charts
 from nsr.learn.page.trees import LEVELS, tree_of
 from nsr.learn.result import Learned
+from nsr.learn.tables import plural
 from nsr.program.emit.exactness import InexactWarning
+from nsr.program.expressions import Expression, Linear, Variable
 from nsr.program.program import Program
-from nsr.reading.rules import comparisons
+from nsr.reading.logic import comparisons
 
 MOST_ROWS = 20
 """How many of the rows that contradict a rule are shown."""
@@ -39,7 +41,8 @@ def write_page(path: Path, learned: Learned) -> None:
         evidence=evidence,
         agreement=percent(evidence.agreement),
         held_out=None if evidence.held_out is None else percent(evidence.held_out),
-        origins=[f"{count} {ORIGINS[origin]}" for origin, count in evidence.origins.items()],
+        margins=list(evidence.margins.items())[:MOST_MARGINS],
+        not_covered=listed(evidence.not_covered),
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
         charts=[embedded(*chart) for chart in learned_charts(learned)],
@@ -84,10 +87,17 @@ def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str
 def _tree(learned: Learned) -> dict[str, Any]:
     program, tree = learned.estimator.program_, tree_of(learned)
     return {
-        "comparisons": None if program is None else comparisons(program.expression),
+        "size": None if program is None else _size(program.expression),
         "tree": tree,
         "tree_accuracy": None if tree is None or tree.accuracy is None else percent(tree.accuracy),
     }
+
+
+def _size(expression: Expression) -> str:
+    """How large a rule is, in words."""
+    if count := comparisons(expression):
+        return plural(count, "comparison")
+    return "one sum" if isinstance(expression, Variable | Linear) else plural(expression.size, "node")
 
 
 def _code(program: Program, language: str) -> dict[str, Any]:

@@ -34,6 +34,8 @@ def tree_of(learned: Learned) -> Tree | None:
     """
     classes = classes_of(learned)
     x, y = learned.x.to_numpy(dtype=np.float64), np.asarray(learned.y)
+    if classes is not None:
+        y = np.searchsorted(np.array(classes), y)  # trees take decimals such as 4.99 for numbers, not for classes
     if np.abs(x).max() > np.finfo(np.float32).max:
         return None
     kind = DecisionTreeRegressor if classes is None else DecisionTreeClassifier

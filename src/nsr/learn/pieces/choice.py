@@ -108,7 +108,7 @@ def _learned(pieces: Pieces, seen: Pieces, settings: Settings) -> Iterator[Choic
     labelled = LabelledRows(rows.columns, classes, rows.weight, len(seen))
     gate = search(labelled, replace(settings, preferred=_crossings(pieces)))
     expression = gate.columns.written_out(_function(gate.rule.expression, pieces))
-    evidence = gate.evidence
+    evidence = replace(gate.evidence, origin="pieces", chosen_by=gate.evidence.origin)
     if {name for atom in gate.rule.atoms for name in atom.columns} <= set(pieces.targets.columns.names):
         evidence = replace(
             evidence,
@@ -142,6 +142,7 @@ def _evidence(expression: Expression | None, pieces: Pieces, *, unknown: bool = 
         agreement=0.0,
         held_out=None,
         held_out_rows=0,
+        origin="pieces",
         margins=margins(columns, rule),
         not_covered=not_covered(columns, rule),
         reason="no exact rule: the rows do not show which sum they follow" if unknown else None,
