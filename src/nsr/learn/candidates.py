@@ -4,7 +4,8 @@ To let rules compare something else, such as ``a + b`` with ``c``, propose its w
 ``rules.price``; everything else takes any weights.
 """
 
-from collections.abc import Iterator, Sized
+import itertools
+from collections.abc import Iterator, Sequence, Sized
 
 import numpy as np
 
@@ -75,6 +76,18 @@ def comparable(columns: Columns) -> Iterator[Weights]:
         for second in range(first + 1, len(names)):
             if similar[first, second] or (within[first, second] and within[second, first]):
                 yield Atom.difference(names[first], names[second]).weights
+
+
+def short_sums(columns: Columns, names: Sequence[str]) -> Iterator[Weights]:
+    """Sums of up to four of some columns with weights 1 and -1, where their spreads are similar; the shortest first."""
+    x = columns.x.double().numpy()
+    spread = {name: max(float(x[:, columns.names.index(name)].std()), 1e-300) for name in names}
+    for count in range(1, 5):
+        for chosen in itertools.combinations(sorted(names), count):
+            if max(spread[name] for name in chosen) > COMPARABLE * min(spread[name] for name in chosen):
+                continue
+            for signs in itertools.product((1, -1), repeat=count - 1):
+                yield tuple(zip(chosen, (1, *signs), strict=True))
 
 
 def _enough_within(x: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from scipy.stats import binom, mannwhitneyu, rankdata
 
 from nsr.learn.candidates import SCREENED, evenly_spaced
-from nsr.learn.rules import Rule, price
+from nsr.learn.rules import Reader, Rule
 from nsr.program.text import name
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
@@ -35,8 +35,10 @@ def nats_unexplained(screen: Screen, rule: Rule) -> float:
     if not wrong.classes.any():
         return 0.0
     other = Screen(wrong, screen.sums)
-    now = wrong.uncertainty(guess)
-    return max(now - split.left - price(other, split.atom) for split in other.splits(guess))
+    groups = guess if rows.n_classes == 2 else np.zeros_like(guess)  # in many groups, chance explains something
+    now = wrong.uncertainty(groups)
+    price = Reader(wrong).price
+    return max(now - split.left - price(split.atom) - math.log(6) for split in other.splits(groups))
 
 
 def chance_of_nearness(rows: LabelledRows, rule: Rule) -> float:

@@ -26,6 +26,8 @@ SCALES = (1.0, 10.0)
 """The sharpness of the bits at the start and at the end."""
 COOLING = 0.7
 """After this share of the epochs the learning rate falls, to a twentieth at the end."""
+FRESH = 1.0
+"""How much the loss on fresh rows counts beside that on the rows to learn from."""
 MOSTLY = 0.7
 """Logarithms are taken of columns in which more than this share of the numbers are positive, and none negative."""
 MOST_TIMES = 2.0
@@ -65,6 +67,18 @@ class Inputs:
         spread = x.std(0)
         names = tuple(rows.columns.names[at] for at in positions)
         return cls(names, positions, logarithms, floor, x.mean(0), np.where(spread > 0, spread, 1.0))
+
+    def only(self, names: Sequence[str]) -> "Inputs":
+        """Some of the inputs."""
+        at = [position for position, name in enumerate(self.names) if name in names]
+        return Inputs(
+            tuple(self.names[each] for each in at),
+            tuple(self.positions[each] for each in at),
+            self.logarithms,
+            self.floor[at],
+            self.middle[at],
+            self.spread[at],
+        )
 
     def select(self, x: Tensor) -> np.ndarray:
         """(rows, inputs): columns or their logarithms, in their own units."""
@@ -136,6 +150,7 @@ def train_networks(
     restarts: int,
     rng: np.random.Generator,
     *,
+    choose: LabelledRows | None = None,
     sparsity: float = 4e-3,
     deadline: float = float("inf"),
     on_progress: Callable[[float], None] = lambda _: None,
@@ -147,21 +162,21 @@ def train_networks(
         inputs: What the networks see of them.
         restarts: How many begin.
         rng: Everything random is drawn from it.
+        choose: Rows that help to say which restarts are better: where labels are wrong, a low loss may be luck.
         sparsity: The L1 penalty on the weights of units; the more labels are wrong, the stronger it must be.
         deadline: Training ends at this time of ``time.monotonic``.
         on_progress: Called with the share of the epochs that are done.
     """
     rows = rows.subset(rows_to_train_on(rows, rng))
     restarts = round(restarts * min(MOST_TIMES, max(1.0, MOST_ROWS / len(rows))))
-    x = torch.from_numpy(inputs(rows.columns.x)).float()
-    y, weight = torch.from_numpy(rows.classes), torch.from_numpy(rows.weight / rows.total).float()
-    n_classes = rows.n_classes
+    data, n_classes = _tensors(rows, inputs), rows.n_classes
+    fresh = _tensors(choose, inputs) if choose is not None and len(choose) else None
     generator = torch.Generator().manual_seed(int(rng.integers(2**31)))
     parameters = _start(restarts, len(inputs.names), 1 if n_classes == 2 else n_classes, generator)
     moments = [[torch.zeros_like(value) for value in parameters] for _ in range(2)]
     total, done, scale = sum(epochs for _, epochs in ROUNDS), 0, SCALES[0]
     for share, epochs in ROUNDS:
-        kept = _best(parameters, x, y, weight, scale, sparsity)[: max(1, round(share * restarts))]
+        kept = _best(parameters, data, fresh, scale, sparsity)[: max(1, round(share * restarts))]
         parameters, *moments = [[value[kept] for value in values] for values in (parameters, *moments)]
         for _ in range(epochs):
             if time.monotonic() > deadline:
@@ -169,10 +184,19 @@ def train_networks(
             scale = SCALES[0] * (SCALES[1] / SCALES[0]) ** (done / total)
             rate = LEARNING_RATE * min(1.0, max(0.05, (1 - done / total) / (1 - COOLING)))
             done += 1
-            parameters = _adam(parameters, moments, done, rate, _gradients(parameters, x, y, weight, scale, sparsity))
+            parameters = _adam(parameters, moments, done, rate, _gradients(parameters, data, scale, sparsity))
         on_progress(done / total)
-    order = _best(parameters, x, y, weight, scale, sparsity)
+    order = _best(parameters, data, fresh, scale, sparsity)
     return [_network([value[member] for value in parameters], inputs, n_classes, scale) for member in order.tolist()]
+
+
+Data = tuple[Tensor, Tensor, Tensor]
+"""Inputs, classes, and weights that sum to 1."""
+
+
+def _tensors(rows: LabelledRows, inputs: Inputs) -> Data:
+    x = torch.from_numpy(inputs(rows.columns.x)).float()
+    return x, torch.from_numpy(rows.classes), torch.from_numpy(rows.weight / rows.total).float()
 
 
 def _start(members: int, inputs: int, outputs: int, generator: torch.Generator) -> Parameters:
@@ -196,8 +220,9 @@ def _logits(parameters: Parameters, x: Tensor, scale: float) -> Tensor:
     return torch.matmul(torch.tanh(torch.matmul(bits, hidden_weight) + hidden_bias), output_weight) + output_bias
 
 
-def _losses(parameters: Parameters, x: Tensor, y: Tensor, weight: Tensor, scale: float, sparsity: float) -> Tensor:
+def _losses(parameters: Parameters, data: Data, scale: float, sparsity: float) -> Tensor:
     """(members,): the cross-entropy, and the penalty on the weights of units."""
+    x, y, weight = data
     z = _logits(parameters, x, scale)
     members, rows, outputs = z.shape
     if outputs == 1:
@@ -209,15 +234,18 @@ def _losses(parameters: Parameters, x: Tensor, y: Tensor, weight: Tensor, scale:
     return each.reshape(members, rows) @ weight + sparsity * parameters[0].abs().sum((1, 2))
 
 
-def _gradients(parameters: Parameters, *arguments: object) -> Sequence[Tensor]:
+def _gradients(parameters: Parameters, data: Data, scale: float, sparsity: float) -> Sequence[Tensor]:
     leaves = [value.detach().requires_grad_() for value in parameters]
-    return torch.autograd.grad(_losses(leaves, *arguments).sum(), leaves)  # type: ignore[arg-type]
+    return torch.autograd.grad(_losses(leaves, data, scale, sparsity).sum(), leaves)
 
 
 @torch.no_grad()
-def _best(parameters: Parameters, *arguments: object) -> Tensor:
-    """The members in the order of their losses."""
-    return _losses(parameters, *arguments).nan_to_num(nan=torch.inf).argsort()  # type: ignore[arg-type]
+def _best(parameters: Parameters, data: Data, fresh: Data | None, scale: float, sparsity: float) -> Tensor:
+    """The members in the order of their losses on the rows to learn from and, where there are any, on fresh ones."""
+    losses = _losses(parameters, data, scale, sparsity)
+    if fresh is not None:
+        losses = losses + FRESH * _losses(parameters, fresh, scale, 0.0)
+    return losses.nan_to_num(nan=torch.inf).argsort()
 
 
 @torch.no_grad()
@@ -248,6 +276,20 @@ def _network(parameters: Parameters, inputs: Inputs, n_classes: int, scale: floa
     }
     net.load_state_dict(state, strict=False)
     return Network(inputs, net)
+
+
+def columns_that_matter(networks: Sequence[Network], rows: LabelledRows) -> list[str]:
+    """Columns by how much the units of good networks weigh them, the most important first."""
+    importance: dict[str, float] = {}
+    usual = float((rows.classes == rows.majority).mean())
+    for network in networks:
+        right = float((network.classes(network.bits(rows.columns.x)).numpy() == rows.classes).mean())
+        for unit in network.units(rows.columns.x).values():
+            size = np.abs(unit.weights * unit.spread)
+            share = (size / max(size.max(), 1e-300)) ** 2 * unit.influence * max(right - usual, 0.01)
+            for name, value in zip(unit.names, share, strict=True):
+                importance[name] = importance.get(name, 0.0) + float(value)
+    return sorted(importance, key=lambda name: -importance[name])
 
 
 def rows_to_train_on(rows: LabelledRows, rng: np.random.Generator) -> np.ndarray:

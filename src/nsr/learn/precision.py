@@ -18,6 +18,7 @@ from nsr.learn.candidates import evenly_spaced
 from nsr.learn.rules import Reader, Rule
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.rounding import as_rational, number_nats
+from nsr.reading.rules import gap_between
 from nsr.reading.weights import integer_weights, ratio_nats, simplest_ratio
 
 MOST_ROWS = 1_500
@@ -37,8 +38,8 @@ class Precision:
     zeros: float
     """For the columns of the rule that it does not compare."""
     constant: float
-    free: int
-    """How many numbers it has: ratios of weights, and the constant if there is one."""
+    open: bool
+    """Whether there could be rows between the border and the nearest rows on both sides."""
 
     @property
     def total(self) -> float:
@@ -122,7 +123,14 @@ def precision(reader: Reader, rule: Rule, position: int) -> Precision | None:
     intended = reader.rows.columns.intended_constant(atom)
     cost = ABSENT if intended == 0 and len(own) > 1 else number_nats(intended) or ABSENT
     constant = _nats_of_constant(reader, atom, space.range(len(own) + len(others)), abs(scale)) - cost
-    return Precision(weights, zeros, constant, len(own) - 1 + atom.has_constant)
+    return Precision(weights, zeros, constant, _is_open(reader, rule.atoms, position))
+
+
+def _is_open(reader: Reader, atoms: Sequence[Atom], position: int) -> bool:
+    sides, columns, atom = reader.side_classes(atoms, position), reader.rows.columns, atoms[position]
+    gap = None if sides is None else gap_between(reader.rows, atom, sides)
+    step = columns.step(atom.weights)
+    return gap is None or step is None or gap.above - gap.below > step
 
 
 def _nats_of_constant(reader: Reader, atom: Atom, bounds: tuple[float, float] | None, scale: float) -> float:

@@ -7,19 +7,19 @@ rule longer.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from scipy.special import gammaln
 
 from nsr.learn.proposals import best_cut
-from nsr.program.expressions import Expression
+from nsr.program.expressions import Compare, Count, Expression
+from nsr.program.substitution import rebuilt
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.logic import Table, class_formula, comparisons
 from nsr.reading.rounding import number_nats, simplest
-from nsr.reading.rows import LabelledRows, times_log
-from nsr.reading.screen import Screen
+from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import Gap, SideClasses, answers, floats_agree, gap_between
 from nsr.reading.weights import weights_nats
 
@@ -29,6 +29,10 @@ CERTAIN = 0.02
 """How many rows of each class a case is thought to have before any is seen: below 1, cases are expected to be pure."""
 WOBBLE = 2.0
 """How many more rows a simpler constant may contradict where labels are wrong anyway."""
+PER_ROW = 3.0
+"""Nats that a row costs which a simpler constant contradicts."""
+CONSTANT = 3.0
+"""Nats to say that a sum of several columns is compared with a constant and not with 0."""
 LN2 = math.log(2)
 MOST_ATOMS = 16
 
@@ -93,7 +97,8 @@ class Reader:
         constant = columns.intended_constant(atom)
         if constant == 0 and len(atom.weights) > 1:
             return nats
-        return nats + min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)
+        named = min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)
+        return nats + named + (CONSTANT if len(atom.weights) > 1 else 0.0)
 
     def _with_better_sums(self, atoms: list[Atom], alternatives: Alternatives) -> list[Atom]:
         """Each atom with the best of the sums that may stand in for its own, the others staying as they are."""
@@ -152,18 +157,43 @@ class Reader:
         return outvoted(_case_counts(self.rows, cases(self.signs(atoms))))
 
     def _with_simple_constants(self, atoms: list[Atom]) -> list[Atom]:
+        """Each atom with a simple constant; one that another atom has is simple too."""
         atoms = list(atoms)
-        for position, atom in enumerate(atoms):
-            sides = self.side_classes(atoms, position)
-            gap = None if sides is None else gap_between(self.rows, atom, sides)
-            if gap is not None:
-                atoms[position] = atom.with_constant(self._constant(atom, gap))
+        for _ in range(2):
+            for position, atom in enumerate(atoms):
+                sides = self.side_classes(atoms, position)
+                gap = None if sides is None else gap_between(self.rows, atom, replace(sides, slack=0.0))
+                loose = gap if not gap or not sides.slack else gap_between(self.rows, atom, sides)
+                if gap is not None and loose is not None:
+                    others = [each.constant for each in atoms if each != atom and each.constant]
+                    atoms[position] = atom.with_constant(self._constant(atom, gap, loose, others, sides))
         return list(dict.fromkeys(atoms))
 
-    def _constant(self, atom: Atom, gap: Gap) -> Fraction:
-        """A preferred constant if one fits, else the simplest; away from rows that float sums would misplace."""
+    def _misplaced(self, atom: Atom, sides: SideClasses) -> float:
+        """The weight of the rows that are on the wrong side of an atom; equal rows are on the better side."""
+        signs, rows = self.rows.signs(atom), self.rows
+        below, above = (rows.weight * (classes != rows.classes) for classes in (sides.below, sides.above))
+        equal = signs == 0
+        return float(below[signs < 0].sum() + above[signs > 0].sum() + min(below[equal].sum(), above[equal].sum()))
+
+    def _constant(
+        self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Fraction], sides: SideClasses
+    ) -> Fraction:
+        """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
+
+        One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
+        """
         fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
-        constant = fitting[0] if fitting else simplest(gap.low, gap.high, gap.middle)
+        options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
+        options += [each for each in (*others, Fraction(0)) if loose.low <= each <= loose.high]
+        least = self._misplaced(atom.with_constant(gap.middle), sides)
+
+        def cost(each: Fraction) -> float:
+            extra = self._misplaced(atom.with_constant(each), sides) - least
+            known = LN2 if each in others else number_nats(each)
+            return PER_ROW * max(extra, 0.0) + (known if len(atom.weights) == 1 else (CONSTANT + known) * (each != 0))
+
+        constant = fitting[0] if fitting else min(dict.fromkeys(options), key=cost)
         atom = atom.with_constant(constant)
         no_grid = self.rows.columns.unit(atom.weights) is None
         if floats_agree(self.rows, atom) if no_grid else self.rows.columns.floats_are_exact(atom):
@@ -193,12 +223,30 @@ class Reader:
         expression = class_formula(table, rows.n_classes) if len(table.classes) else class_formula(
             Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes
         )
+        expression = self._with_best_ties(expression)
         guess = answers(expression, rows)
         nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
         used = _used(expression, atoms)
         nats += sum(self.price(atom) for atom in used)
         nats += comparisons(expression) * math.log(6 * max(len(used), 1))
         return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
+
+    def _with_best_ties(self, expression: Expression) -> Expression:
+        """The expression with > in the place of >=, or the reverse, where fewer rows contradict it."""
+        if not self._contradicts(expression):
+            return expression
+        for sides in dict.fromkeys(
+            (node.left, node.right)
+            for node in expression.walk()
+            if isinstance(node, Compare) and not isinstance(node.left, Count)
+        ):
+            other = with_turned_ties(expression, sides).simplified()
+            if self._contradicts(other) < self._contradicts(expression):
+                expression = other
+        return expression
+
+    def _contradicts(self, expression: Expression) -> float:
+        return float(self.rows.weight[answers(expression, self.rows) != self.rows.classes].sum())
 
     def _table(self, atoms: Sequence[Atom]) -> Table:
         """The class of every case that the rows decide."""
@@ -255,10 +303,17 @@ def outvoted(votes: np.ndarray) -> float:
     return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
 
 
+def with_turned_ties(expression: Expression, sides: tuple[Expression, Expression]) -> Expression:
+    """The expression with > in the place of >= and so on, wherever it compares these two sides."""
+    turned = {">": ">=", ">=": ">", "<": "<=", "<=": "<"}
+    children = [with_turned_ties(child, sides) for child in expression.children]
+    if isinstance(expression, Compare) and (expression.left, expression.right) == sides:
+        return Compare(turned.get(expression.operator, expression.operator), *sides)
+    return rebuilt(expression, children)
+
+
 def _used(expression: Expression, atoms: Sequence[Atom]) -> list[Atom]:
     """The atoms that an expression compares."""
-    from nsr.program.expressions import Compare
-
     found = [Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare)]
     shown = {(atom.weights, atom.constant) for atom in found if atom is not None}
     return [atom for atom in atoms if _canonical(atom) in shown]
@@ -271,21 +326,13 @@ def _canonical(atom: Atom) -> tuple[Weights, Fraction]:
 
 
 def description_length(classes: np.ndarray, guess: np.ndarray, weight: np.ndarray, n_classes: int) -> float:
-    """Nats to describe the classes of rows given a guess: the counts of classes for each guess, then which rows."""
-    counts = np.bincount(guess * n_classes + classes, weight, n_classes * n_classes).reshape(n_classes, n_classes)
-    totals = counts.sum(1)
-    shares = 0.5 * (n_classes - 1) * np.log(np.maximum(totals, 1)).sum()
-    return float(times_log(totals).sum() - times_log(counts).sum() + shares)
+    """Nats to describe the classes of rows given a guess: how many rows are exceptions, which, and their classes."""
+    total = float(weight.sum())
+    wrong = min(float(weight[classes != guess].sum()), total)
+    which = gammaln(total + 1) - gammaln(wrong + 1) - gammaln(total - wrong + 1)
+    return float(which + wrong * math.log(max(n_classes - 1, 1)) + math.log(total + 1))
 
 
-def price(screen: "Screen", atom: Atom) -> float:
-    """Nats to name a comparison: which sum, which of the six operators, and which constant, if it has one."""
-    return math.log(6 * screen.among) + (math.log(screen.n_values(atom.weights)) if atom.has_constant else 0.0)
-
-
-def read_rule(screen: "Screen", atoms: Sequence[Atom], preferred: Preferred | None = None) -> Rule:
-    """For the time being."""
-    sums = list(dict.fromkeys(atom.weights for atom in atoms))
-    known = screen.chain(sums=sums)
-    known += [atom for atom in atoms if atom not in known]
-    return Reader(screen.rows, preferred or {}).read(known)
+def nats_without_rule(rows: LabelledRows) -> float:
+    """Nats to list the classes of rows without a rule."""
+    return rows.uncertainty(np.zeros(len(rows), dtype=np.int64))

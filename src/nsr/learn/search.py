@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from torch import Tensor
 
-from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
+from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced, short_sums
 from nsr.learn.diagnostics import (
     BY_CHANCE,
     UNEXPLAINED,
@@ -26,10 +26,10 @@ from nsr.learn.diagnostics import (
 )
 from nsr.learn.base import PROPOSALS
 from nsr.learn.evidence import RuleEvidence, percent
-from nsr.learn.networks import Inputs, Network, train_networks
+from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.proposals import Proposal, propose
 from nsr.learn.precision import precision, simpler_sums
-from nsr.learn.rules import Preferred, Reader, Rule, case_nats, cases, description_length, exception_nats
+from nsr.learn.rules import Preferred, Reader, Rule, case_nats, cases, description_length, exception_nats, nats_without_rule
 from nsr.learn.interactions import interactions
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
@@ -45,16 +45,20 @@ CHOOSE, JUDGE = 0.15, 0.15
 CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
 SHORT = 0.4
-"""A rule that contradicts no row ends the search if it is at most so long, relative to a list of all classes."""
+"""A rule ends the search if it costs at most this share of the nats that it explains."""
 DEEPEST = 14
 """How many comparisons the screen takes together at most."""
 SURPRISING = 3.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+CONSTANTS_PER_ROW = 0.005
+"""How many constants the rows may leave open: each misplaces about one row in so many."""
 CLOSE = 20
 """How many of the best splits are compared by the length of the description, prices included."""
 DESCRIPTIONS = (case_nats, exception_nats)
 CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
+MATTERING = 9
+"""How many columns are taken for those that matter."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
 READ = 8
@@ -130,9 +134,7 @@ class _Attempt:
         self.learn, self.judge = self.rows.subset(learn), self.rows.subset(judge)
         self.seen = self.rows.subset(np.sort(np.concatenate([learn, choose])))
         self.reader = Reader(self.learn, self.settings.preferred)
-        self.null = description_length(
-            self.seen.classes, np.zeros_like(self.seen.classes), self.seen.weight, self.seen.n_classes
-        )
+        self.null = nats_without_rule(self.seen)
 
     def stages(self) -> Iterator[tuple[float, Callable[[], None]]]:
         """What to try, one after the other, with the share of the search that is done after it."""
@@ -140,12 +142,14 @@ class _Attempt:
         if "screen" in wanted:
             yield 0.1, self.from_screen
         if "training" in wanted:
-            yield 0.4, lambda: self.from_training(SPARSITIES[0])
+            yield 0.3, lambda: self.from_training(SPARSITIES[0])
+            yield 0.4, self.from_narrowed_screen
         if "products" in wanted:
             yield 0.6, self.from_products
         if "training" in wanted:
             yield 0.8, lambda: self.from_training(SPARSITIES[1])
-            yield 1.0, lambda: self.from_training(SPARSITIES[0])
+            yield 0.9, self.from_narrowed_screen
+            yield 1.0, lambda: self.from_training(SPARSITIES[0], narrowed=True)
 
     def finished(self) -> bool:
         """Whether a short rule explains the rows, or time is up."""
@@ -154,7 +158,10 @@ class _Attempt:
         if not self.rules or (self.settings.model and not self.networks):
             return False
         best = self.best()
-        if best.nats > SHORT * self.null or not best.comparisons:
+        left = description_length(
+            self.seen.classes, answers(best.expression, self.seen), self.seen.weight, self.seen.n_classes
+        )
+        if not best.comparisons or best.nats - left > SHORT * (self.null - left):
             return False
         if _vague(Reader(self.seen), best) is not None:
             return False
@@ -184,13 +191,18 @@ class _Attempt:
         screened = self.learn.subset(evenly_spaced(self.learn, SCREENED))
         screen = Screen(screened, candidate_sums(screened))
         self.rules.append(self.reader.read(()))
-        starts = [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]
-        for start in starts:
-            self.rules.append(self.reader.read(grown(screen, self.reader, start)))
-            if self.rules[-1].wrong == 0:
-                break
+        self._screen(screen, "screen")
+
+    def _screen(self, screen: Screen, origin: str) -> None:
+        """Chains of comparisons, grown from none, from the best ones, and from pairs that matter together."""
         if (steps := steps_along_one_sum(screen)) is not None:
-            self.rules.append(self.reader.read(steps))
+            self.rules.append(self.reader.read(steps, origin=origin))
+            if self.finished():
+                return
+        for start in [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]:
+            self.rules.append(self.reader.read(grown(screen, self.reader, start), origin=origin))
+            if self.rules[-1].wrong == 0 or time.monotonic() > self.settings.deadline:
+                break
         self._extend(screen.sums)
 
     def _extend(self, sums: Sequence[Weights]) -> None:
@@ -207,9 +219,18 @@ class _Attempt:
         """All rules, with the description of the rows to learn from and to choose by."""
         return [_rescored(rule, self.learn, self.seen) for rule in self.rules]
 
-    def from_training(self, sparsity: float) -> None:
-        """Comparisons of sums that networks learn."""
-        self._read_networks(Inputs.of(self.learn), sparsity, "training")
+    def from_training(self, sparsity: float, *, narrowed: bool = False) -> None:
+        """Comparisons of sums that networks learn, from all columns or from those that matter to earlier networks."""
+        inputs = Inputs.of(self.learn)
+        self._read_networks(inputs.only(self._columns_that_matter()) if narrowed else inputs, sparsity, "training")
+
+    def from_narrowed_screen(self) -> None:
+        """Sums of up to four columns with weights 1 and -1, of the columns that matter to the networks."""
+        sums = list(short_sums(self.learn.columns, self._columns_that_matter()))
+        self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, SCREENED)), sums), "training")
+
+    def _columns_that_matter(self) -> list[str]:
+        return columns_that_matter(self.networks, self.rows.subset(self._parts[1]))[:MATTERING]
 
     def from_products(self) -> None:
         """Comparisons of products that networks of logarithms learn."""
@@ -220,7 +241,13 @@ class _Attempt:
     def _read_networks(self, inputs: Inputs, sparsity: float, origin: str) -> None:
         settings = self.settings
         networks = train_networks(
-            self.learn, inputs, settings.restarts, settings.rng, sparsity=sparsity, deadline=settings.deadline
+            self.learn,
+            inputs,
+            settings.restarts,
+            settings.rng,
+            choose=self.rows.subset(self._parts[1]),
+            sparsity=sparsity,
+            deadline=settings.deadline,
         )
         for network in networks[:READ]:
             proposal = propose(network, self.learn)
@@ -319,7 +346,7 @@ def _look_random(rows: LabelledRows, rule: Rule) -> bool:
 
 def _objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     """Why a rule is not handed out; None if it is."""
-    without = description_length(rows.classes, np.zeros_like(rows.classes), rows.weight, rows.n_classes)
+    without = nats_without_rule(rows)
     if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
         return (
@@ -361,11 +388,16 @@ def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> 
 
 def _vague(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
+    known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
+    total = sum(each.weights + each.constant for each in known if each is not None)
+    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each is None or each.open}
+    if total < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+        return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
         plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0
-        if len(atom.weights) > 1 and not plain and (known := precision(reader, rule, position)) is not None:
-            if known.weights + known.constant < SURPRISING:
-                return atom
+        each = known[position]
+        if len(atom.weights) > 1 and not plain and each is not None and each.weights + each.constant < SURPRISING:
+            return atom
     return None
 
 

@@ -24,8 +24,9 @@ def steps_along_one_sum(screen: Screen) -> list[Atom] | None:
 
 
 def _changes(rows: LabelledRows, weights: Weights) -> float:
-    """How often the class changes along a sum."""
-    order = np.lexsort((rows.classes, rows.columns.sums(weights)))
+    """How often the class changes along a sum, with rows of equal sums in no particular order."""
+    shuffled = np.random.default_rng(0).permutation(len(rows))
+    order = shuffled[np.argsort(rows.columns.sums(weights)[shuffled], kind="stable")]
     return float((np.diff(rows.classes[order]) != 0).sum())
 
 

@@ -1,6 +1,6 @@
 """Expressions with other expressions in the place of variables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from nsr.program.expressions import (
     And,
@@ -28,7 +28,11 @@ def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expr
     """
     if isinstance(expression, Variable):
         return values.get(expression.name, expression)
-    children = [substitute(child, values) for child in expression.children]
+    return rebuilt(expression, [substitute(child, values) for child in expression.children])
+
+
+def rebuilt(expression: Expression, children: Sequence[Expression]) -> Expression:
+    """A node of the same kind with other children."""
     match expression:
         case Linear(terms, constant):
             return total([(weight, part) for (weight, _), part in zip(terms, children, strict=True)], constant)

@@ -104,6 +104,11 @@ class Columns:
         largest = sum(abs(weight) * self._largest[name] for name, weight in weights)
         return unit if largest < INT64_ROOM * float(unit) else None
 
+    def step(self, weights: Weights) -> Fraction | None:
+        """What all values of a sum are multiples of; None where there is no such number."""
+        unit = self.unit(weights)
+        return None if unit is None else unit * math.gcd(*(weight for _, weight in weights))
+
     def sums(self, weights: Weights) -> np.ndarray:
         """A weighted sum of columns for each row, counted in its unit; in float64 where it has none."""
         unit = self.unit(weights)
@@ -151,11 +156,10 @@ class Columns:
 
         ``a + b > c`` on cents becomes ``a + b > c + 0.005``, which float sums get right.
         """
-        unit = self.unit(atom.weights)
-        if unit is None:
+        step = self.step(atom.weights)
+        if step is None:
             quarter = (above - below) / 4
             return simplest(below + quarter, above - quarter, (below + above) / 2)
-        step = unit * math.gcd(*(weight for _, weight in atom.weights))
         nearest = round(atom.constant / step) * step
         inside = [value for value in (nearest + step / 2, nearest - step / 2) if below < value < above]
         if atom.constant in (below, above) and inside:
@@ -165,11 +169,8 @@ class Columns:
 
     def intended_constant(self, atom: Atom) -> Fraction:
         """The constant before it was moved beside the grid: the simpler of the two multiples of the step next to it."""
-        unit = self.unit(atom.weights)
-        if unit is None:
-            return atom.constant
-        step = unit * math.gcd(*(weight for _, weight in atom.weights))
-        if (atom.constant / step).denominator != 2:
+        step = self.step(atom.weights)
+        if step is None or (atom.constant / step).denominator != 2:
             return atom.constant
         return min((atom.constant - step / 2, atom.constant + step / 2), key=number_nats)
 
