@@ -30,6 +30,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     program_: Program | None
     rule_: str | None
     evidence_: RuleEvidence
+    best_: Any
 
     def __init__(
         self,
@@ -68,9 +69,11 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             _warn_about_rounding(table, names)
         return _as_tensor(X), y, _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
 
-    def withdraw_rule(self, reason: str, X: Any, y: Any) -> None:  # noqa: ARG002
-        """Take the rule back, so that the model predicts for rows such as these."""
-        self._forget_rule(reason)
+    def _model(self) -> Any:
+        """The trained model."""
+        if self.best_ is None:
+            raise ValueError("there is no model to use: a rule was found without training one; fit with use='model'")
+        return self.best_
 
     def _forget_rule(self, reason: str) -> None:
         self.evidence_ = replace(self.evidence_, reason=reason, nearest=self.rule_)

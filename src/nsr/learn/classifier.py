@@ -133,9 +133,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         rows, program = self._rows_to_predict(X)
         if program is not None:
             return self.shares_[self._positions(self._evaluate(program, X, rows))]
-        if self.best_ is None:
-            raise ValueError("there is no model to use: the rule was found without training; fit with use='model'")
-        return probabilities(self.best_, rows)
+        return probabilities(self._model(), rows)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the rows that are predicted right; labels may be any numbers or texts."""

@@ -61,13 +61,9 @@ class Register:
 
 
 def starts(screen: Screen, count: int, rng: np.random.Generator) -> list[Restart]:
-    """Restarts, half of them from the screen, each with a different first atom, and half at random."""
+    """Restarts, half of them from the screen, each with different atoms, and half at random."""
     ranked = [split.atom for split in screen.splits(np.zeros(len(screen.rows), dtype=np.int64))]
-    chains = []
-    for first in ranked[: -(-count // 2)]:
-        chain = screen.chain(start=[first])
-        rest = [atom for atom in ranked if atom.weights not in {chosen.weights for chosen in chain}]
-        chains.append((chain + rest, "screen"))
+    chains = [(ranked[at:] + ranked[:at], "screen") for at in range(min(-(-count // 2), len(ranked)))]
     while len(chains) < count:
         drawn = rng.permutation(len(screen.sums))[:CHOICES]
         chains.append(([_middle(screen.rows, screen.sums[at]) for at in drawn], "random"))

@@ -27,10 +27,10 @@ from nsr.training import one_thread
 
 CHOOSE, JUDGE = 0.15, 0.2
 """The shares of the rows that are kept from the search for pieces: to choose a rule by, and to judge it by."""
-LIGHT = (1, 40)
-"""Restarts and epochs of the model that is trained where there is a rule."""
-FULL = (4, 200)
-"""Restarts and epochs at most, where there is none."""
+RESTARTS = 4
+"""How many models are trained at most; the best of them predicts."""
+EPOCHS = (200, 40)
+"""For how many epochs, and for how many where the time is up."""
 
 
 class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
@@ -60,7 +60,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         rule_: The rule as text, or None.
         evidence_: What supports the rule, or why there is none.
         pieces_: The sums that were found, and on which rows each holds.
-        members_: The trained models.
+        members_: The trained models; none if there is a rule, unless ``use`` is ``model``.
+        best_: The one of them that predicts, or None.
     """
 
     @one_thread()
@@ -84,9 +85,18 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         )
         self._keep(self._choose(split, settings), split)
         self._read_again(split, settings)
-        self._train(targets.subset(split.seen), rng)
+        self.members_, self.best_ = (), None
+        if self.program_ is None or self.use == "model":
+            self._train(targets.subset(split.seen), rng, EPOCHS[time.monotonic() > deadline])
         self.on_progress(1.0)
         return self
+
+    def withdraw_rule(self, reason: str, X: Any, y: Any) -> None:
+        """Take the rule back and train a model on rows, if there is none."""
+        self._forget_rule(reason)
+        if self.best_ is None:
+            X, y, weight = self._validated(X, y, None, y_numeric=True)
+            self._train(_targets(Columns(X, self._names()), y, weight), self._rng(), EPOCHS[1])
 
     def _find_pieces(self, targets: Targets, rng: np.random.Generator, deadline: float) -> Pieces:
         found = find_pieces(targets, rng, deadline=deadline, products="products" in self.proposals)
@@ -139,12 +149,11 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
                 self._keep(again, split)
                 self.evidence_ = replace(self.evidence_, held_out=held_out, reread=True)
 
-    def _train(self, targets: Targets, rng: np.random.Generator) -> None:
-        """A model to predict with: a light one where there is a rule."""
-        most, epochs = FULL if self.program_ is None or self.use == "model" else LIGHT
+    def _train(self, targets: Targets, rng: np.random.Generator, epochs: int) -> None:
+        """Train a model to predict with."""
         rows = LabelledRows(targets.columns, (targets.y > np.median(targets.y)).astype(np.int64), targets.weight, 2)
         rows = rows.subset(evenly_spaced(rows, SCREENED))
-        restarts = starts(Screen(rows, candidate_sums(rows)), min(most, self.restarts), rng)
+        restarts = starts(Screen(rows, candidate_sums(rows)), min(RESTARTS, self.restarts), rng)
         pieces = [piece for piece in self.pieces_.pieces if set(piece.columns) <= set(targets.columns.names)]
         self.members_ = tuple(
             train(targets, restarts, pieces, epochs, rng, lambda done: self.on_progress(0.8 + 0.2 * done))
@@ -155,9 +164,9 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
     def predict(self, X: Any) -> Any:
         """The number of each row."""
         rows, program = self._rows_to_predict(X)
-        if program is None:
-            return self.best_.predict(rows)
-        return self._evaluate(program, X, rows).astype(np.float64)
+        if program is not None:
+            return self._evaluate(program, X, rows).astype(np.float64)
+        return self._model().predict(rows)
 
 
 def _targets(columns: Columns, y: Any, weight: np.ndarray) -> Targets:

@@ -1,0 +1,137 @@
+"""What the search finds, and that it is the networks that find it: each rule is proved equal to the one that was meant."""
+
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from nsr.learn import NSRClassifier
+from nsr.program import Program
+
+RESTARTS = 16
+WORDS = {
+    "screen": "a screen of columns and differences of two",
+    "training": "networks that weigh columns",
+    "products": "networks of logarithms",
+}
+
+
+def integers(rows: int, names: str, low: int = 0, high: int = 60, seed: int = 0) -> pd.DataFrame:
+    return pd.DataFrame(np.random.default_rng(seed).integers(low, high, (rows, len(names))), columns=list(names))
+
+
+def fit(x, y, **settings) -> NSRClassifier:
+    return NSRClassifier(**{"restarts": RESTARTS, "random_state": 0} | settings).fit(x, y)
+
+
+def bodies(seed: int = 0) -> pd.DataFrame:
+    """Weights in units of 0.01 kg and heights in cm."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({"weight": rng.integers(4_000, 12_000, 900), "height": rng.integers(150, 200, 900)})
+
+
+TABLES = {
+    "sum": (integers(500, "abcde"), "a + b > c", "training"),
+    "weights": (integers(500, "abcde"), "2*a + 3*b - c > 100", "training"),
+    "xor of sums": (integers(700, "abcde"), "(a + b > c + 30) != (d > e)", "training"),
+    "product": (integers(600, "abcd", 1), "a*b > 20*c", "products"),
+    "multiple": (integers(1_500, "abcd"), "10*a > 11*b", None),
+    "at least": (integers(600, "abcdef", 0, 10), "a > 4, b > 4, c > 4, d > 4, e > 4", "screen"),
+    "exactly": (integers(600, "abcdef", 0, 10), "a > 4, b > 4, c > 4, d > 4", "screen"),
+}
+
+
+def truth(name: str) -> Program:
+    text = TABLES[name][1]
+    if name in ("at least", "exactly"):
+        return Program.parse(f"{'at least 3' if name == 'at least' else 'exactly 2'} of ({text})")
+    if " != " in text:
+        one, other = text.replace("(", "").replace(")", "").split(" != ")
+        return Program.parse(f"exactly 1 of ({one}, {other})")
+    return Program.parse(text)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_rule_that_was_meant_is_read_and_proved(name):
+    x, _, origin = TABLES[name]
+    rule = truth(name)
+    model = fit(x, rule(x))
+    assert model.rule_ is not None, model.evidence_
+    assert model.program_.equivalent(rule, over="integers"), model.rule_
+    assert model.evidence_.agreement == model.evidence_.held_out == 1
+    if origin is not None:
+        assert model.evidence_.origin == origin
+        assert f"\nfound by: {WORDS[origin]}\n" in str(model.evidence_)
+        assert (model.evidence_.restarts > 0) == (origin != "screen")
+
+
+@pytest.mark.parametrize("name", ["sum", "xor of sums", "product"])
+def test_without_training_these_rules_are_not_read(name):
+    x, _, _ = TABLES[name]
+    assert fit(x, truth(name)(x), proposals=("screen",)).program_ is None
+
+
+def test_a_body_mass_index_is_a_product():
+    x = bodies()
+    rule = Program.parse("weight > 25*height**2/100")
+    model = fit(x, rule(x))
+    assert model.program_ is not None, model.evidence_
+    assert model.evidence_.origin == "products"
+    fresh = bodies(1)
+    assert (model.predict(fresh) == rule(fresh)).mean() > 0.999
+
+
+def test_thirteen_grades():
+    x = integers(900, "zs", 0, 101)
+    borders = [10, 20, 30, 40, 50, 55, 60, 65, 70, 80, 85, 93]
+    model = fit(x, np.digitize(x["s"], borders))
+    every = pd.DataFrame({"z": 0, "s": np.arange(-5, 106)})
+    assert (model.predict(every) == np.digitize(every["s"], borders)).all()
+    printed = str(model.evidence_).splitlines()
+    assert sum(line.startswith("rows nearest to the border") for line in printed) == 6
+    assert len(model.evidence_.margins) == 12
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_labels_have_no_rule(seed):
+    x = integers(300, "abcd", seed=seed)
+    model = fit(x, np.random.default_rng(seed + 10).integers(0, 2, 300), restarts=4)
+    assert model.program_ is None
+    assert model.evidence_.reason.startswith("no rule: no comparison of the columns separates the classes better than")
+    assert len(model.members_) > 0
+    assert model.predict_proba(x).shape == (300, 2)
+
+
+def test_a_search_ends_when_its_time_is_up():
+    x = pd.DataFrame(np.random.default_rng(0).normal(size=(2_000, 20)).round(3))
+    x.columns = [f"c{at}" for at in range(20)]
+    began = time.monotonic()
+    model = fit(x, np.random.default_rng(1).integers(0, 2, 2_000), restarts=1_000, time_limit=0.5)
+    assert time.monotonic() - began < 8  # alone it takes about 2 s; a thousand networks would take a minute
+    assert model.program_ is None
+    assert len(model.predict(x)) == 2_000
+
+
+def test_a_condition_on_a_flag():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"flag": rng.random(400) < 0.5, "x": rng.integers(0, 100, 400), "z": rng.normal(size=400)})
+    x.loc[:1, ["flag", "x"]] = [(True, 37), (True, 38)]
+    model = fit(x, x["flag"] & (x["x"] >= 38))
+    every = pd.DataFrame([(flag, value, 0.0) for flag in (False, True) for value in range(100)], columns=list(x))
+    assert (model.predict(every) == (every["flag"] & (every["x"] >= 38))).all()
+
+
+def test_a_tolerance_is_right_at_every_pair_of_decimals_beside_the_border():
+    def tenths(column: pd.Series) -> np.ndarray:
+        return np.rint(column * 10).astype(int)
+
+    def too_far(table: pd.DataFrame) -> np.ndarray:
+        return np.abs(tenths(table["t"]) - tenths(table["target"])) > 25
+
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"t": rng.integers(150, 251, 900) / 10, "target": rng.integers(180, 221, 900) / 10})
+    model = fit(x, too_far(x))
+    pairs = [(target + away, target) for target in range(-500, 500) for away in (*range(-28, -21), *range(22, 29))]
+    fresh = pd.DataFrame(pairs, columns=["t", "target"]) / 10
+    assert (model.predict(fresh) == too_far(fresh)).all(), model.rule_
