@@ -107,7 +107,7 @@ def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
 def test_a_saved_model_predicts_the_same(tmp_path):
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c d"])
-    model = NSRRegressor(restarts=2, epochs=20, random_state=0).fit(x, np.sin(x["a"]))
+    model = NSRRegressor(restarts=2, random_state=0).fit(x, np.sin(x["a"]))
     to_saved(model, "y").save(tmp_path / "m.json")
     again = load_saved(tmp_path / "m.json")
     assert isinstance(again, SavedModel)
@@ -226,7 +226,7 @@ def test_a_file_that_is_not_a_rule_is_an_error(tmp_path, content, text, capsys):
 
 def test_a_tampered_model_is_an_error(tmp_path):
     x = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0)[::-1] % 7})
-    to_saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["a"])), "y").save(tmp_path / "m.json")
+    to_saved(NSRRegressor(restarts=1, random_state=0).fit(x, np.sin(x["a"])), "y").save(tmp_path / "m.json")
     content = json.loads((tmp_path / "m.json").read_text())
     for change in (
         {"atoms": content["atoms"][:3]},
@@ -263,7 +263,7 @@ def test_a_table_without_rows_has_no_predictions_and_cannot_be_learned(rule, tmp
     if kind == "model":
         x = pd.DataFrame({"stock": np.arange(40.0), "ordered": np.arange(40.0) % 7})
         rule = tmp_path / "m.json"
-        to_saved(NSRRegressor(restarts=1, epochs=2, random_state=0).fit(x, np.sin(x["stock"])), "shipped").save(rule)
+        to_saved(NSRRegressor(restarts=1, random_state=0).fit(x, np.sin(x["stock"])), "shipped").save(rule)
     path, empty = tmp_path / f"t.{suffix}", pd.read_csv(EXAMPLES / "orders.csv")[:0]
     write = partial(pd.DataFrame.to_csv, index=False) if suffix == "csv" else pd.DataFrame.to_parquet
     write(empty, path)

@@ -75,7 +75,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             on_progress=self.on_progress,
         )
         self._keep(search(rows, settings), rows)
-        if self.program_ is None:
+        if self.program_ is None or self.use == "model":
             self._train_if_needed(rows)
         return self
 

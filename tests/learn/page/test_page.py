@@ -22,7 +22,7 @@ from nsr.program.expressions import And, Compare, Constant, Linear, Variable
 from nsr.reading.atoms import Atom
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
-QUICK: dict[str, Any] = {"restarts": 2, "epochs": 20, "random_state": 0}
+QUICK: dict[str, Any] = {"restarts": 2, "random_state": 0}
 LONG = ("a class with a name that is long enough for a line", "another with a name of about as many letters")
 HOSTILE = ["</script><b>x", "b\"'\\", "image\n{{ü}}"]
 

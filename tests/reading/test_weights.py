@@ -1,0 +1,63 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nsr.reading.weights import integer_weights, ratio_nats, rounded_weights, simplest_ratio, weights_nats
+
+ratios = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "simplest"),
+    [
+        ("1.095", "1.105", "1.1"),
+        ("0.9", "1.2", "1"),
+        ("0.33", "0.34", "1/3"),
+        ("0.908", "0.9095", "10/11"),  # the inverse of 1.1
+        ("-2.1", "-1.9", "-2"),
+        ("0.0399", "0.0401", "0.04"),
+    ],
+)
+def test_the_simplest_ratio_of_a_range(low, high, simplest):
+    assert simplest_ratio(Fraction(low), Fraction(high)) == Fraction(simplest)
+
+
+@given(ratios, ratios)
+def test_the_simplest_ratio_is_in_its_range_and_no_dearer_than_its_ends(one, other):
+    low, high = sorted((one, other))
+    found = simplest_ratio(low, high)
+    assert low <= found <= high
+    assert simplest_ratio(-high, -low) == -found
+    assert ratio_nats(found) <= min(ratio_nats(low), ratio_nats(high)) + 1e-9 or low < found < high
+
+
+@given(st.lists(ratios.flatmap(lambda ratio: st.sampled_from([ratio, -ratio])), min_size=1, max_size=5))
+def test_integer_weights_keep_the_ratios(values):
+    names = [f"n{at}" for at in range(len(values))]
+    weights = integer_weights(names, values)
+    assert [name for name, _ in weights] == names
+    assert weights[0][1] > 0
+    assert math.gcd(*(weight for _, weight in weights)) == 1
+    assert all(Fraction(weight, weights[0][1]) == value / values[0] for (_, weight), value in zip(weights, values))
+
+
+def test_integer_weights_are_in_the_order_of_names_without_zeros():
+    assert integer_weights(["c", "a", "b"], [Fraction(-1), Fraction(1, 2), Fraction(0)]) == (("a", 1), ("c", -2))
+
+
+def test_weights_are_rounded_as_far_as_the_tolerance_allows():
+    real = np.array([2.001, 3.0, -0.999])
+    assert rounded_weights("abc", real, 0.02) == (("a", 2), ("b", 3), ("c", -1))
+    assert rounded_weights("ab", np.array([1.0, np.nan]), 0.1) is None
+    assert rounded_weights("ab", np.array([0.0, 0.0]), 0.1) is None
+
+
+def test_more_columns_and_odder_weights_cost_more():
+    plain = weights_nats((("a", 1), ("b", -1)), 5)
+    assert plain < weights_nats((("a", 10), ("b", -11)), 5) < weights_nats((("a", 137), ("b", -211)), 5)
+    assert plain < weights_nats((("a", 1), ("b", -1), ("c", 1)), 5)
+    assert plain < weights_nats((("a", 1), ("b", -1)), 50)
