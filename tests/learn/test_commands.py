@@ -10,16 +10,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from nsr.cli import main
 from nsr.errors import InputError
-from nsr.learn import NSRRegressor, commands, fitting
-from nsr.learn.saved import SavedModel, load_saved, to_saved
+from nsr.learn import NSRClassifier, NSRRegressor, commands, fitting
+from nsr.learn.saved import SavedModel, SavedRule, load_saved, to_saved
+from nsr.program import Program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAVED = Path(__file__).parent / "saved_files"
-"""Files of the formats nsr-rule/1 and nsr-model/1."""
+"""Files of the formats nsr-rule/1, nsr-model/1, nsr-model/2 (classes-2, number-2) and nsr-model/3 (network)."""
 FEW = ["--restarts", "2"]
+NUMBERS = [0.6027556076311561, 0.10405600812449683, 0.08429758433974502, -0.1716224833635548, -0.4526273857684898]
 
 
 def run(*tokens: object) -> int:
@@ -104,6 +107,59 @@ def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
     assert " (--save FILE keeps it)" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("proposals", [("screen",), ("products",)])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_saved_network_predicts_the_same(tmp_path, proposals, n_classes):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame(rng.integers(0, 50, (150, 3)), columns=["a", "b", "c d"])
+    x["negative"] = -rng.integers(1, 50, 150)  # has no logarithm
+    model = NSRClassifier(restarts=2, random_state=0, proposals=proposals).fit(x, rng.integers(0, n_classes, 150))
+    assert model.best_.inputs.logarithms == (proposals == ("products",))
+    to_saved(model, "y").save(tmp_path / "m.json")
+    assert json.loads((tmp_path / "m.json").read_text())["format"] == "nsr-model/3"
+    again = load_saved(tmp_path / "m.json")
+    assert isinstance(again, SavedModel)
+    assert again.predict(x).tolist() == model.predict(x).tolist()
+    logits = (each.logits(torch.from_numpy(x.to_numpy())) for each in (again.model, model.best_))
+    assert next(logits) == pytest.approx(next(logits), abs=1e-12)
+    to_saved(NSRClassifier(restarts=2, random_state=0).fit(x, x["a"] > x["b"]), "y").save(tmp_path / "r.json")
+    assert isinstance(load_saved(tmp_path / "r.json"), SavedRule)
+
+
+def test_a_tampered_network_is_an_error(tmp_path):
+    content = json.loads((SAVED / "network.json").read_text())
+    first = content["inputs"][0]
+    for change in (
+        {"inputs": content["inputs"][:1]},
+        {"inputs": [first | {"name": "z"}, content["inputs"][1]]},
+        {"inputs": [first | {"spread": 0.0}, content["inputs"][1]]},
+        {"inputs": [first | {"middle": None}, content["inputs"][1]]},
+        {"inputs": [first | {"floor": -1.0}, content["inputs"][1]]},
+        {"sizes": [8, 8]},
+        {"sizes": [8, -8, 3]},
+        {"net": {}},
+        {"net": content["net"] | {"logic.output_bias": [1e999, 0.0, 0.0]}},
+    ):
+        (tmp_path / "m.json").write_text(json.dumps(content | change))
+        with pytest.raises(InputError, match="was not written by nsr learn --save"):
+            load_saved(tmp_path / "m.json")
+
+
+def test_large_integers_beside_fractions_are_not_rounded(tmp_path, capsys):
+    large = 2**60
+    pd.DataFrame({"id": [large + 1, large, large - 1], "z": [0.5, 1.5, 2.5]}).to_csv(tmp_path / "t.csv", index=False)
+    for text, predicted in {
+        f"id > {large} and z < 1": ["True", "False", "False"],
+        f"not (id < {large} or z > 2)": ["True", "True", "False"],
+        "where(z > 1, id, z)": ["0.5", str(large), str(large - 1)],
+        f"where(id >= {large}, 1, 0)": ["1", "1", "0"],
+        "where(z > 2, 4, 3)": ["3", "3", "4"],
+    }.items():
+        SavedRule("y", None, Program.parse(text, ["id", "z"])).save(tmp_path / "r.json")
+        assert run("apply", tmp_path / "r.json", tmp_path / "t.csv") == 0
+        assert capsys.readouterr().out.split() == ["y", *predicted]
+
+
 def test_a_saved_model_predicts_the_same(tmp_path):
     rng = np.random.default_rng(0)
     x = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c d"])
@@ -119,10 +175,10 @@ def test_a_saved_model_predicts_the_same(tmp_path):
     {
         "rule": ["middle", "low", "middle", "high", "high"],
         "classes": [1, 0, 0, 0, 1],
-        "number": pytest.approx(
-            [0.6027556076311561, 0.10405600812449683, 0.08429758433974502, -0.1716224833635548, -0.4526273857684898],
-            rel=1e-9,
-        ),
+        "classes-2": [1, 0, 0, 0, 1],
+        "number": pytest.approx(NUMBERS, rel=1e-9),
+        "number-2": pytest.approx(NUMBERS, rel=1e-9),
+        "network": ["high", "middle", "middle", "middle", "low"],
     }.items(),
 )
 def test_files_of_earlier_versions_predict_the_same(name, predictions):
@@ -165,14 +221,56 @@ def test_numbers_are_distinguished_from_classes(tmp_path):
     learned = commands.learn(path, "larger", restarts=2)
     assert not learned.is_classification
     assert (learned.verified.rows, learned.verified.wrong) == (120, 0)
-    assert learned.estimator.rule_ in ("where(a > b, a, b)", "where(a >= b, a, b)")
-    with pytest.raises(InputError, match=r"^the target 'larger' has \d+ distinct values; at most 20 can be classes$"):
-        commands.learn(path, "larger", kind="class")
+    assert learned.estimator.rule_ == "max(a, b)"
+    many = table(tmp_path / "many.csv", rows=400, id=lambda x, _: np.arange(400))
+    with pytest.raises(InputError, match=r"^the target 'id' has 400 distinct values; at most 100 can be classes$"):
+        commands.learn(many, "id", kind="class")
     few = table(tmp_path / "few.csv", few=lambda x, _: np.clip(x["a"], -1, 1))
     assert commands.learn(few, "few", restarts=2).estimator.program_ is not None
     text = table(tmp_path / "text.csv", y=lambda x, _: np.where(x["a"] > 0, "x", "y"))
     with pytest.raises(InputError, match=r"^the target 'y' is not numeric \(\w+\): use --kind class$"):
         commands.learn(text, "y", kind="number")
+
+
+def test_few_decimals_are_classes_or_numbers(tmp_path):
+    path = table(tmp_path / "t.csv", rows=400, fee=lambda x, _: np.where(x["a"] > 5, 4.99, 7.5))
+    learned = commands.learn(path, "fee", restarts=2)
+    assert learned.is_classification
+    assert (learned.verified.rows, learned.verified.wrong) == (400, 0)
+    three = table(
+        tmp_path / "three.csv", rows=400, fee=lambda x, _: np.select([x["a"] > 5, x["b"] > 0], [4.99, 7.5], 9.25)
+    )
+    learned = commands.learn(three, "fee", restarts=2)
+    assert (learned.verified.rows, learned.verified.wrong) == (400, 0)
+    to_saved(learned.estimator, "fee").save(tmp_path / "r.json")
+    (predicted,) = commands.apply(tmp_path / "r.json", three)
+    assert predicted["fee"].tolist() == pd.read_csv(three)["fee"].tolist()
+
+
+def test_a_number_without_a_rule_prints_the_nearest_one(tmp_path, capsys):
+    path = table(tmp_path / "t.csv", y=lambda x, rng: 2 * x["a"] + rng.normal(size=len(x["a"])))
+    assert run("learn", path, "--target", "y", "--quiet", *FEW) == 3
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    reason, nearest, model = printed.err.splitlines()
+    assert reason == "nsr: no exact rule: no sum of columns gives the target on more rows than chance would"
+    assert nearest.startswith("nearest rule: 2*a")
+    assert model.startswith("trained model: R^2 ")
+
+
+def test_the_time_limit_is_shared_by_all_searches(tmp_path, monkeypatch):
+    limits = []
+
+    def noted(estimator, *_):
+        limits.append(estimator.time_limit)
+        estimator.program_ = None
+        return estimator
+
+    for make in (NSRClassifier, NSRRegressor):
+        monkeypatch.setattr(make, "fit", noted)
+    path = table(tmp_path / "t.csv", y=lambda x, _: np.clip(x["a"], -2, 2))
+    commands.learn(path, "y", time_limit=8.0)
+    assert limits == [pytest.approx(4, abs=0.5), pytest.approx(8, abs=0.5)]  # the first one took no time
 
 
 def test_contradicting_rows_are_named_and_all_rows_are_verified(tmp_path, monkeypatch):
@@ -196,6 +294,8 @@ def test_contradicting_rows_are_named_and_all_rows_are_verified(tmp_path, monkey
         (["--target", "shipped", "--emit", "pyton"], "unknown language 'pyton': choose from python, c,"),
         (["--target", "shipped", "--errors", "0.7"], "errors must be at least 0 and less than 0.5, got 0.7"),
         (["--target", "shipped", "--restarts", "0"], "restarts must be at least 1, got 0"),
+        (["--target", "shipped", "--time-limit", "0"], "the time limit must be a positive number of seconds, got 0.0"),
+        (["--target", "shipped", "--epochs", "9"], "Unknown option: --epochs"),
     ],
 )
 def test_the_error_of_a_wrong_command_suggests_what_is_right(tokens, text, capsys):
@@ -208,7 +308,7 @@ def test_the_error_of_a_wrong_command_suggests_what_is_right(tokens, text, capsy
     [
         (None, "does not exist: nsr learn TABLE --target COLUMN --save"),
         ("{", "was not written by nsr learn --save"),
-        ("[]", "its format is none of nsr-rule/1, nsr-model/1, nsr-model/2"),
+        ("[]", "its format is none of nsr-rule/1, nsr-model/1, nsr-model/2, nsr-model/3"),
         ('{"format": "nsr-rule/1", "target": 3}', "its target or its classes have the wrong type"),
         (
             '{"format": "nsr-model/1", "target": "y", "classes": null, "names": ["a"]}',
@@ -348,6 +448,10 @@ def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path
         "no exact rule: 15 % of all rows contradict the nearest rule (allowed: 10 %)"
     )
     assert "nearest rule: True if a > b, else False" in learned.summary()
+    assert "trained model: accuracy" in learned.summary()
+    x.assign(y=x.max(axis=1)).to_csv(tmp_path / "t.csv", index=False)
+    learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
+    assert "nearest rule: max(a, b)\ntrained model: R^2" in learned.summary()
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

@@ -1,4 +1,4 @@
-"""What the search finds, and that it is the networks that find it: each rule is proved equal to the one that was meant."""
+"""What the search finds, and that the networks find it: each rule is proved equal to the one that was meant."""
 
 import time
 

@@ -42,7 +42,9 @@ def test_integer_weights_keep_the_ratios(values):
     assert [name for name, _ in weights] == names
     assert weights[0][1] > 0
     assert math.gcd(*(weight for _, weight in weights)) == 1
-    assert all(Fraction(weight, weights[0][1]) == value / values[0] for (_, weight), value in zip(weights, values))
+    assert all(
+        Fraction(weight, weights[0][1]) == value / values[0] for (_, weight), value in zip(weights, values, strict=True)
+    )
 
 
 def test_integer_weights_are_in_the_order_of_names_without_zeros():

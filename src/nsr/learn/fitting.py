@@ -12,6 +12,7 @@ import pandas as pd
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.classifier import MOST_CLASSES
+from nsr.learn.evaluation import evaluate_on_table
 from nsr.learn.evidence import percent
 from nsr.learn.result import Estimator, Verified
 from nsr.program.expressions import Linear, Variable
@@ -154,11 +155,11 @@ def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -
     """What the program gives for each row, and which rows contradict it by more than rounding."""
     program, y = estimator.program_, rows[target].to_numpy()
     assert program is not None
-    predicted = np.asarray(program(rows))
+    columns = {name: rows[name].to_numpy() for name in program.inputs}
+    predicted = evaluate_on_table(program, columns, len(rows))
     if isinstance(estimator, NSRClassifier):
         labels = predicted if estimator.gives_labels else estimator.classes_[predicted.astype(np.int64)]
         return labels, labels != y
-    columns = {name: rows[name].to_numpy() for name in program.inputs}
     if all(np.array_equal(column, np.rint(column)) for column in (*columns.values(), y)):
         return predicted, predicted != y
     largest = _largest_weights(program)

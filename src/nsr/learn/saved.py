@@ -17,6 +17,7 @@ from torch import nn
 from nsr.errors import InputError
 from nsr.files import write
 from nsr.learn import NSRClassifier
+from nsr.learn.evaluation import evaluate_on_table
 from nsr.learn.gated import Gated, Member, Scaling
 from nsr.learn.networks import Inputs, Network
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
@@ -87,7 +88,7 @@ class SavedRule(Saved):
 
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """The values of the program."""
-        return np.asarray(self.program(table))
+        return evaluate_on_table(self.program, {name: table[name].to_numpy() for name in self.inputs}, len(table))
 
     def content(self) -> dict[str, Any]:
         """The program."""

@@ -11,13 +11,14 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier, NSRRegressor
-from nsr.learn.evidence import percent
+from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.fitting import verify
 from nsr.learn.page.borders import MOST_POINTS, Points, borders, measured
 from nsr.learn.page.charts import learned_charts
 from nsr.learn.page.render import write_page
 from nsr.learn.page.trees import tree_of
 from nsr.learn.result import Learned, Verified
+from nsr.program import Program
 from nsr.program.expressions import And, Compare, Constant, Linear, Variable
 from nsr.reading.atoms import Atom
 
@@ -39,6 +40,18 @@ def learn(estimator: NSRClassifier | NSRRegressor, x: pd.DataFrame, y: Any, **fi
     target = fields.get("target", usual["target"])
     checked = None if estimator.program_ is None else verify(estimator, [x.assign(**{target: y})], target)
     return Learned(**{**usual, "x": x, "y": y, "estimator": estimator, "verified": checked} | fields)
+
+
+def read(x: pd.DataFrame, rule: str, n_classes: int) -> Learned:
+    """A rule as if it had been learned."""
+    program = Program.parse(rule, list(x))
+    y = np.asarray(program(x)).astype(np.int64)
+    estimator = NSRClassifier(**QUICK, proposals=("screen",)).fit(x, (np.arange(len(x)) % n_classes))
+    evidence = RuleEvidence(rows=len(x), agreement=1.0, held_out=1.0, held_out_rows=18, origin="products", restarts=2)
+    estimator.program_, estimator.rule_, estimator.evidence_ = program, rule, evidence
+    target = pd.Series(y, index=x.index)
+    verified = verify(estimator, [x.assign(answer=target)], "answer")
+    return Learned("table.csv", "answer", len(x), 0, (), x, target, estimator, verified, 1.25)
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +78,11 @@ def every() -> dict[str, Learned]:
         "sum": learn(NSRRegressor(**QUICK), x, x.a + x.b - 3),
         "no sum": learn(NSRRegressor(**QUICK), x, rng.normal(size=len(x))),
         "one column": learn(NSRClassifier(**QUICK), x[["a"]], x.a > 12),
+        "largest": learn(NSRRegressor(**QUICK), x, x[["a", "b", "c"]].max(axis=1)),
+        "decimals": learn(NSRClassifier(**QUICK), x, np.where(x.a > x.b, 4.99, 7.5)),
+        "area": read(x, "a*b > 9*c", n_classes=2),
+        "count": read(x, "at least 2 of (a > 12, b > c, d > 20)", n_classes=2),
+        "grades": read(x, "where(a > 25, 3, where(a > 20, 2, where(a > 12, 1, 0)))", n_classes=4),
     }
 
 
@@ -154,6 +172,7 @@ def test_numbers(tmp_path, every):
     assert '<code class="rule">where(a &gt; b, a + c, b - d)</code>' in text
     assert "The code returns the number itself." in text
     assert "<td>0 (all rows)</td>" in text
+    assert "<dt>found by</dt><dd>sums that are exact on many rows; which of them a row follows, by a screen of" in text
     text = page(tmp_path, every["sum"])
     assert "<td>one sum</td>" in text
     assert "not covered" not in text
@@ -170,10 +189,31 @@ def test_numbers(tmp_path, every):
         "sum": ["learned-1", "learned-2"],
         "no sum": ["learned-1", "learned-2"],
         "one column": ["learned-near"],
+        "largest": ["learned-1", "learned-2"],
+        "decimals": ["learned-1", "learned-near"],
+        "area": ["learned-1", "learned-2"],
+        "count": ["learned-1", "learned-2"],
+        "grades": ["learned-1", "learned-near"],
     }.items(),
 )
 def test_which_charts_are_drawn(every, name, charts):
     assert [each for each, _, _ in learned_charts(every[name])] == charts
+
+
+def test_products_counts_and_order(tmp_path, every):
+    text = page(tmp_path, every["area"])
+    assert '<code class="rule">a*b &gt; 9*c</code>' in text
+    assert "<dt>found by</dt><dd>networks of logarithms</dd>" in text
+    assert "<td>1 comparison</td>" in text
+    text = page(tmp_path, every["count"])
+    assert "<td>3 comparisons</td>" in text
+    assert "at least 2 of" in text
+    text = page(tmp_path, every["largest"])
+    assert '<code class="rule">max(a, b, c)</code>' in text
+    assert "one sum" not in text
+    text = page(tmp_path, every["decimals"])
+    assert "2 classes: 4.99, 7.5" in text
+    assert len(page(tmp_path, every["grades"])) > 0
 
 
 def test_a_chart_has_the_border_the_classes_and_the_rows_that_contradict(every):
