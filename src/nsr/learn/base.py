@@ -31,6 +31,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     program_: Program | None
     rule_: str | None
     evidence_: RuleEvidence
+    members_: tuple[Any, ...]
     best_: Any
 
     def __init__(
