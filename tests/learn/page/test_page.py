@@ -42,11 +42,12 @@ def learn(estimator: NSRClassifier | NSRRegressor, x: pd.DataFrame, y: Any, **fi
     return Learned(**{**usual, "x": x, "y": y, "estimator": estimator, "verified": checked} | fields)
 
 
-def read(x: pd.DataFrame, rule: str, n_classes: int) -> Learned:
+def read(x: pd.DataFrame, rule: str, n_classes: int, labels: tuple[Any, ...] = (0, 1, 2, 3)) -> Learned:
     """A rule as if it had been learned."""
     program = Program.parse(rule, list(x))
-    y = np.asarray(program(x)).astype(np.int64)
-    estimator = NSRClassifier(**QUICK, proposals=("screen",)).fit(x, (np.arange(len(x)) % n_classes))
+    classes = np.array(labels)
+    y = classes[np.asarray(program(x)).astype(np.int64)]
+    estimator = NSRClassifier(**QUICK, proposals=("screen",)).fit(x, classes[np.arange(len(x)) % n_classes])
     evidence = RuleEvidence(rows=len(x), agreement=1.0, held_out=1.0, held_out_rows=18, origin="products", restarts=2)
     estimator.program_, estimator.rule_, estimator.evidence_ = program, rule, evidence
     target = pd.Series(y, index=x.index)
@@ -81,6 +82,7 @@ def every() -> dict[str, Learned]:
         "largest": learn(NSRRegressor(**QUICK), x, x[["a", "b", "c"]].max(axis=1)),
         "decimals": learn(NSRClassifier(**QUICK), x, np.where(x.a > x.b, 4.99, 7.5)),
         "area": read(x, "a*b > 9*c", n_classes=2),
+        "texts": read(x, "a*b > 70", n_classes=2, labels=("no", "yes")),
         "count": read(x, "at least 2 of (a > 12, b > c, d > 20)", n_classes=2),
         "grades": read(x, "where(a > 25, 3, where(a > 20, 2, where(a > 12, 1, 0)))", n_classes=4),
     }
@@ -191,7 +193,8 @@ def test_numbers(tmp_path, every):
         "one column": ["learned-near"],
         "largest": ["learned-1", "learned-2"],
         "decimals": ["learned-1", "learned-near"],
-        "area": ["learned-1", "learned-2"],
+        "area": ["learned-1", "learned-near"],
+        "texts": ["learned-1", "learned-near"],
         "count": ["learned-1", "learned-2"],
         "grades": ["learned-1", "learned-near"],
     }.items(),
@@ -214,6 +217,19 @@ def test_products_counts_and_order(tmp_path, every):
     text = page(tmp_path, every["decimals"])
     assert "2 classes: 4.99, 7.5" in text
     assert len(page(tmp_path, every["grades"])) > 0
+
+
+def test_the_sides_of_a_wide_comparison_are_axes(every):
+    (_, title, chart), (_, near, _) = learned_charts(every["area"])
+    assert title == "answer by 9*c and a*b. The line is 9*c = a*b."
+    drawn = chart.to_dict()
+    points, line = [drawn["datasets"][layer["data"]["name"]] for layer in drawn["layer"]]
+    x = every["area"].x
+    assert {(point["x"], point["y"]) for point in points} == set(zip(1.0 * x.a * x.b, 9.0 * x.c, strict=True))
+    assert [end["y"] - end["x"] for end in line] == pytest.approx([0, 0])
+    assert near == "The half of the rows closest to 9*c = a*b (the line)."
+    (_, title, _), _ = learned_charts(every["texts"])
+    assert title.endswith("The line is a*b = 70.")
 
 
 def test_a_chart_has_the_border_the_classes_and_the_rows_that_contradict(every):

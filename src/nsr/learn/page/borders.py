@@ -1,7 +1,7 @@
 """Where the comparisons of a rule change, and which columns are most informative: what is worth drawing."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from nsr.learn import NSRClassifier
 from nsr.learn.fitting import predict_and_compare
 from nsr.learn.result import Learned
-from nsr.program.expressions import Compare, Expression, Where
+from nsr.program.expressions import Compare, Constant, Count, Expression, Where
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
 
@@ -30,6 +30,13 @@ def borders(expression: Expression) -> list[Atom]:
     """The borders of an expression, each once, as far as a chart can show them: those of one or two columns."""
     atoms = (Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare))
     return list(dict.fromkeys(atom for atom in atoms if atom is not None and len(atom.weights) <= 2))
+
+
+def wide_comparisons(expression: Expression) -> list[Compare]:
+    """Comparisons of products, or of sums of more than two columns, each once."""
+    compared = (node for node in expression.walk() if isinstance(node, Compare) and not isinstance(node.left, Count))
+    atoms = {node: Atom.from_comparison(node) for node in compared}
+    return [node for node, atom in atoms.items() if atom is None or len(atom.weights) > 2]
 
 
 def measured(border: Atom, x: pd.DataFrame) -> np.ndarray:
@@ -51,6 +58,8 @@ class Points:
     """Which rows contradict the rule; none if there is no rule."""
     predicted: np.ndarray | None
     """What the rule gives for each row; None if there is no rule."""
+    sides: frozenset[str] = frozenset()
+    """Columns that are not in the table but one side of a comparison, such as ``a + b``."""
 
     @classmethod
     def of(cls, learned: Learned) -> "Points":
@@ -73,6 +82,16 @@ class Points:
                 groups = tuple(str(leaf) for leaf, _ in leaves)
                 group = np.select([applies for _, applies in leaves], list(range(len(leaves))))
         return cls(x.astype(np.float64), y, groups, group, wrong, predicted)
+
+    def with_sides(self, comparison: Compare) -> tuple["Points", Atom]:
+        """The rows with both sides of a comparison as columns, and the border between these."""
+        left, right = comparison.left, comparison.right
+        numbers = {str(side): np.asarray(Program(side)(self.x), dtype=np.float64) for side in (left, right)}
+        if isinstance(right, Constant):
+            border, numbers = Atom.difference(str(left), None, right.value), {str(left): numbers[str(left)]}
+        else:
+            border = Atom.difference(str(left), str(right))
+        return replace(self, x=self.x.assign(**numbers), sides=frozenset(numbers)), border
 
     @cached_property
     def ranked(self) -> list[str]:

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from nsr.html import HEIGHT, Charts
-from nsr.learn.page.borders import Points, borders, measured
+from nsr.learn.page.borders import Points, borders, measured, wide_comparisons
 from nsr.learn.result import Learned
 from nsr.learn.tables import plural
+from nsr.program.text import name as quoted
 from nsr.reading.atoms import Atom
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"]
@@ -26,6 +27,9 @@ def learned_charts(learned: Learned) -> Charts:
     points = Points.of(learned)
     program = learned.estimator.program_
     found = [] if program is None else borders(program.expression)
+    if program is not None and not found and points.groups and (wide := wide_comparisons(program.expression)):
+        points, border = points.with_sides(wide[0])
+        found = [border]
     found.sort(key=points.information, reverse=True)
     sampled = f" {len(points.y):,} of the {len(learned.x):,} rows." if len(points.y) < len(learned.x) else ""
     charts = _with_borders(points, found, learned.target) if found else _without_borders(points, learned.target)
@@ -43,15 +47,19 @@ def _with_borders(points: Points, found: Sequence[Atom], target: str) -> Charts:
             drawn |= {each for each in found if set(each.columns) <= set(view)}
     for number, view in enumerate(views, 1):
         lines = [border for border in found if set(border.columns) <= set(view)]
-        meaning = f"The line is {lines[0]}." if len(lines) == 1 else "The lines are where the comparisons change."
+        meaning = (
+            f"The line is {_label(points, lines[0])}."
+            if len(lines) == 1
+            else "The lines are where the comparisons change."
+        )
         title = f"{target} by {_short(view[1])} and {_short(view[0])}. {meaning}{_ringed(points)}"
         yield f"learned-{number}", title, _scatter(points, view, lines, target)
     if len(views) < 2 and points.groups:
         values, at = measured(found[0], points.x), float(found[0].constant)
         reach = float(np.quantile(np.abs(values - at), 0.5)) or float(np.abs(values - at).max())
-        title = f"The half of the rows closest to {found[0]} (the line)."
+        title = f"The half of the rows closest to {_label(points, found[0])} (the line)."
         near = np.abs(values - at) <= reach
-        yield "learned-near", title, _counted(points, values, near, str(found[0].sum), at)
+        yield "learned-near", title, _counted(points, values, near, _unquoted(points, str(found[0].sum)), at)
 
 
 def _without_borders(points: Points, target: str) -> Charts:
@@ -98,7 +106,7 @@ def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Atom], targe
     )
     layers = _marks(points, across, up, (x, y), (view[0], view[1], target))
     if lines:
-        labels = [str(line) for line in lines]
+        labels = [_label(points, line) for line in lines]
         ends_of_lines = [
             {"x": end[0], "y": end[1], "line": label}
             for line, label in zip(lines, labels, strict=True)
@@ -241,6 +249,18 @@ def _legend(labels: Sequence[str], size: int = 60) -> alt.Legend:
     """At the bottom, in as many columns as fit on a phone."""
     columns = max(1, min(4, LEGEND_WIDTH // (max(map(len, labels)) + 3)))
     return alt.Legend(orient="bottom", columns=columns, labelLimit=280, symbolOpacity=1, symbolSize=size)
+
+
+def _label(points: Points, border: Atom) -> str:
+    """Where a border is, in words of the rule."""
+    return _unquoted(points, str(border))
+
+
+def _unquoted(points: Points, text: str) -> str:
+    """Text in which the sides of a comparison are not quoted, as the names of columns are."""
+    for side in points.sides:
+        text = text.replace(quoted(side), side)
+    return text
 
 
 def _ringed(points: Points) -> str:
