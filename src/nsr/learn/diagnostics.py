@@ -129,7 +129,7 @@ def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
     near = {}
     for atom in rule.atoms:
         distances = columns.distances(atom)
-        left, right = atom.sides
+        left, right = map(columns.written_out, atom.sides)
         below, above = (
             np.min(side, initial=math.inf) for side in (-distances[distances < 0], distances[distances > 0])
         )
@@ -146,7 +146,7 @@ def not_covered(columns: Columns, rule: Rule) -> tuple[str, ...]:
     single = [case for atom in atoms for case in columns.cases_not_covered(atom)]
     ties = [(atom, columns.signs(atom) == 0) for atom in atoms]
     joint = [
-        f"{one.compare('=')} and {other.compare('=')}"
+        " and ".join(str(columns.written_out(atom.compare("="))) for atom in (one, other))
         for (one, here), (other, there) in itertools.combinations(ties, 2)
         if one.weights != other.weights and here.any() and there.any() and not (here & there).any()
     ]

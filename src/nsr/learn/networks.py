@@ -260,7 +260,9 @@ def _adam(
     roots = torch._foreach_sqrt(second)
     torch._foreach_div_(roots, (1 - 0.999**epoch) ** 0.5)
     torch._foreach_add_(roots, 1e-8)
-    return list(torch._foreach_addcdiv([value.detach() for value in parameters], first, roots, -rate / (1 - 0.9**epoch)))
+    return list(
+        torch._foreach_addcdiv([value.detach() for value in parameters], first, roots, -rate / (1 - 0.9**epoch))
+    )
 
 
 def _network(parameters: Parameters, inputs: Inputs, n_classes: int, scale: float) -> Network:

@@ -25,6 +25,8 @@ MOST_ROWS = 1_500
 """Ranges are computed from this many rows at most."""
 WIDEST = 50.0
 """Weights, in standard deviations and relative to the leading one, are looked for up to this size."""
+LEVEL = 1.6
+"""Nats to say of which power of ten all constants are multiples."""
 ABSENT = math.log(2)
 """Nats to say that a column is not compared."""
 
@@ -38,6 +40,10 @@ class Precision:
     zeros: float
     """For the columns of the rule that it does not compare."""
     constant: float
+    width: float
+    """Nats by which the rows fix the constant."""
+    reach: float
+    """The largest absolute value of the sum, in units of the constant."""
     open: bool
     """Whether there could be rows between the border and the nearest rows on both sides."""
 
@@ -122,8 +128,28 @@ def precision(reader: Reader, rule: Rule, position: int) -> Precision | None:
             space.fix(variable, real[variable] * space.spread[variable] / abs(scale))
     intended = reader.rows.columns.intended_constant(atom)
     cost = ABSENT if intended == 0 and len(own) > 1 else number_nats(intended) or ABSENT
-    constant = _nats_of_constant(reader, atom, space.range(len(own) + len(others)), abs(scale)) - cost
-    return Precision(weights, zeros, constant, _is_open(reader, rule.atoms, position))
+    known = _nats_of_constant(reader, atom, space.range(len(own) + len(others)), abs(scale))
+    reach = float(np.abs(reader.rows.columns.distances(atom)).max())
+    return Precision(weights, zeros, known - cost, known, reach, _is_open(reader, rule.atoms, position))
+
+
+def total_surprise(rule: Rule, known: Sequence[Precision | None]) -> float:
+    """Nats by which all numbers of a rule are simpler than their ranges; constants may share a power of ten."""
+    pairs = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if each is not None]
+    apart = sum(each.constant for _, each in pairs)
+    constants = [(atom.constant, each) for atom, each in pairs if atom.constant]
+    level = min((_power(constant) for constant, _ in constants), default=0)
+    together = sum(each.width - math.log(max(each.reach / 10.0**level, 2.0)) for _, each in constants) - LEVEL
+    return sum(each.weights for _, each in pairs) + max(apart, together)
+
+
+def _power(constant: Fraction) -> int:
+    """The largest power of ten of which a decimal is a multiple."""
+    digits = next((places for places in range(13) if (constant * 10**places).denominator == 1), 13)
+    if digits:
+        return -digits
+    text = str(abs(constant.numerator))
+    return len(text) - len(text.rstrip("0"))
 
 
 def _is_open(reader: Reader, atoms: Sequence[Atom], position: int) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from nsr.learn.proposals import best_cut
-from nsr.program.expressions import Compare, Count, Expression
+from nsr.program.expressions import Compare, Constant, Count, Expression, Truth, Variable
 from nsr.program.substitution import rebuilt
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.logic import Table, class_formula, comparisons
@@ -176,9 +176,7 @@ class Reader:
         equal = signs == 0
         return float(below[signs < 0].sum() + above[signs > 0].sum() + min(below[equal].sum(), above[equal].sum()))
 
-    def _constant(
-        self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Fraction], sides: SideClasses
-    ) -> Fraction:
+    def _constant(self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Fraction], sides: SideClasses) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
@@ -220,16 +218,25 @@ class Reader:
     def _rule(self, atoms: list[Atom], origin: str) -> Rule:
         rows = self.rows
         table = self._table(atoms)
-        expression = class_formula(table, rows.n_classes) if len(table.classes) else class_formula(
-            Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes
+        expression = (
+            class_formula(table, rows.n_classes)
+            if len(table.classes)
+            else class_formula(Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes)
         )
-        expression = self._with_best_ties(expression)
+        expression = self._with_best_ties(self._with_flags(expression))
         guess = answers(expression, rows)
         nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
         used = _used(expression, atoms)
         nats += sum(self.price(atom) for atom in used)
         nats += comparisons(expression) * math.log(6 * max(len(used), 1))
         return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
+
+    def _with_flags(self, expression: Expression) -> Expression:
+        """The expression with ``flag = 1`` in the place of ``flag > 0``, for columns that only hold 0 and 1."""
+        x = self.rows.columns.x
+        names = {node.name for node in expression.walk() if isinstance(node, Variable)}
+        flags = {name for name in names if set(x[:, self.rows.columns.names.index(name)].tolist()) == {0, 1}}
+        return with_flags(expression, flags).simplified() if flags else expression
 
     def _with_best_ties(self, expression: Expression) -> Expression:
         """The expression with > in the place of >=, or the reverse, where fewer rows contradict it."""
@@ -312,11 +319,22 @@ def with_turned_ties(expression: Expression, sides: tuple[Expression, Expression
     return rebuilt(expression, children)
 
 
+def with_flags(expression: Expression, flags: set[str]) -> Expression:
+    """The expression with columns that only hold 0 and 1 compared by = where they are compared with a constant."""
+    children = [with_flags(child, flags) for child in expression.children]
+    if isinstance(expression, Compare) and isinstance(expression.left, Variable) and expression.left.name in flags:
+        if isinstance(expression.right, Constant):
+            holds = [bool(expression.evaluate({expression.left.name: value})) for value in (0, 1)]
+            return Truth(holds[0]) if holds[0] == holds[1] else Compare("=", expression.left, holds.index(True))
+    return rebuilt(expression, children)
+
+
 def _used(expression: Expression, atoms: Sequence[Atom]) -> list[Atom]:
     """The atoms that an expression compares."""
     found = [Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare)]
     shown = {(atom.weights, atom.constant) for atom in found if atom is not None}
-    return [atom for atom in atoms if _canonical(atom) in shown]
+    sums = {weights for weights, _ in shown}
+    return [atom for atom in atoms if _canonical(atom) in shown or (len(atom.weights) == 1 and atom.weights in sums)]
 
 
 def _canonical(atom: Atom) -> tuple[Weights, Fraction]:

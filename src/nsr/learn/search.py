@@ -7,8 +7,10 @@ differences of two; networks that weigh columns; networks that weigh logarithms,
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 
 import numpy as np
 from torch import Tensor
@@ -28,8 +30,17 @@ from nsr.learn.base import PROPOSALS
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.proposals import Proposal, propose
-from nsr.learn.precision import precision, simpler_sums
-from nsr.learn.rules import Preferred, Reader, Rule, case_nats, cases, description_length, exception_nats, nats_without_rule
+from nsr.learn.precision import precision, simpler_sums, total_surprise
+from nsr.learn.rules import (
+    Preferred,
+    Reader,
+    Rule,
+    case_nats,
+    cases,
+    description_length,
+    exception_nats,
+    nats_without_rule,
+)
 from nsr.learn.interactions import interactions
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
@@ -38,6 +49,7 @@ from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import answers
 from nsr.reading.screen import Screen
+from nsr.reading.weights import integer_weights
 
 HELD_OUT = 0.2
 CHOOSE, JUDGE = 0.15, 0.15
@@ -46,8 +58,14 @@ CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
 SHORT = 0.4
 """A rule ends the search if it costs at most this share of the nats that it explains."""
-DEEPEST = 14
+DEEPEST = 10
 """How many comparisons the screen takes together at most."""
+SLOW, PROGRESS = 5, 0.03
+"""From so many comparisons on, each must explain at least this share of the classes: stairs along a slope do not."""
+SAME_SUM = 2
+"""How many of them may compare the same sum; steps along one sum are looked for separately."""
+GROWN_ON = 1_000
+"""Chains are grown on this many rows at most."""
 SURPRISING = 3.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
 CONSTANTS_PER_ROW = 0.005
@@ -59,6 +77,10 @@ CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
 MATTERING = 9
 """How many columns are taken for those that matter."""
+HEAVY = 5
+"""A weight is heavy if it is so many times another one."""
+APART = 15.0
+"""Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
 READ = 8
@@ -183,12 +205,21 @@ class _Attempt:
                 if len(atom.weights) > 1
             }
             again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
-            self._best = chosen.expression, min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
+            final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
+            self._best = chosen.expression, self._taken_apart(reader, final)
         return self._best[1]
+
+    def _taken_apart(self, reader: Reader, rule: Rule) -> Rule:
+        """A rule with ``20*a + c > 20*b + d`` as two comparisons where these do as well: first a and b, then c and d."""
+        atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
+        if len(atoms) == len(rule.atoms):
+            return rule
+        apart = reader.read(atoms, origin=rule.origin)
+        return apart if apart.wrong <= rule.wrong and apart.nats <= rule.nats + APART else rule
 
     def from_screen(self) -> None:
         """Comparisons of single columns and of two, chosen greedily."""
-        screened = self.learn.subset(evenly_spaced(self.learn, SCREENED))
+        screened = self.learn.subset(evenly_spaced(self.learn, GROWN_ON))
         screen = Screen(screened, candidate_sums(screened))
         self.rules.append(self.reader.read(()))
         self._screen(screen, "screen")
@@ -207,7 +238,7 @@ class _Attempt:
 
     def _extend(self, sums: Sequence[Weights]) -> None:
         """Add comparisons to the best rules where rows contradict them: few do, so the rows to choose by count too."""
-        screen = Screen(self.seen.subset(evenly_spaced(self.seen, SCREENED)), sums)
+        screen = Screen(self.seen.subset(evenly_spaced(self.seen, GROWN_ON)), sums)
         scored = sorted(self._rescored(), key=lambda rule: rule.nats)
         for rule in list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]:
             if rule.wrong and rule.comparisons:
@@ -227,7 +258,7 @@ class _Attempt:
     def from_narrowed_screen(self) -> None:
         """Sums of up to four columns with weights 1 and -1, of the columns that matter to the networks."""
         sums = list(short_sums(self.learn.columns, self._columns_that_matter()))
-        self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, SCREENED)), sums), "training")
+        self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, GROWN_ON)), sums), "training")
 
     def _columns_that_matter(self) -> list[str]:
         return columns_that_matter(self.networks, self.rows.subset(self._parts[1]))[:MATTERING]
@@ -303,12 +334,15 @@ def grown(screen: Screen, reader: Reader, atoms: list[Atom]) -> list[Atom]:
         now = [min(before, describe(rows, place) + price) for before, describe in zip(now, DESCRIPTIONS, strict=True)]
         splits = screen.splits(place, atoms, sums)
         if len(sums) == len(screen.sums):
-            sums = [split.atom.weights for split in splits[: max(150, 2 * len(rows.columns.names))]]
+            sums = [split.atom.weights for split in splits[: max(100, len(rows.columns.names))]]
+        used = Counter(atom.weights for atom in atoms)
+        sums = [weights for weights in sums if used[weights] < SAME_SUM]
+        enough = PROGRESS * nats_without_rule(rows) if len(atoms) >= SLOW else 0.0
         close = dict.fromkeys([*_best_at_zero(rows, place, sums)[:CLOSE], *(split.atom for split in splits[:CLOSE])])
         options = [[*atoms, atom] for atom in close if atom not in atoms]
         for before, describe in zip(now, DESCRIPTIONS, strict=True):
             nats = [describe(rows, cases(_signs(rows, option))) + sum(map(reader.price, option)) for option in options]
-            if options and min(nats) < before:
+            if options and min(nats) < before - enough:
                 atoms = options[int(np.argmin(nats))]
                 break
         else:
@@ -320,6 +354,17 @@ def _best_at_zero(rows: LabelledRows, place: np.ndarray, sums: Sequence[Weights]
     """Sums of several columns compared with 0, those that leave the least uncertainty first."""
     atoms = [Atom(weights) for weights in sums if len(weights) > 1]
     return sorted(atoms, key=lambda atom: rows.uncertainty(place * 3 + rows.signs(atom) + 1))
+
+
+def parts_by_size(atom: Atom) -> list[Atom]:
+    """An atom of weights of two sizes as one atom for each size; others as they are."""
+    sizes = sorted({abs(weight) for _, weight in atom.weights}, reverse=True)
+    if atom.constant or len(sizes) != 2 or sizes[0] < HEAVY * sizes[1]:
+        return [atom]
+    parts = [[(name, weight // size) for name, weight in atom.weights if abs(weight) == size] for size in sizes]
+    if any(sum(weight for _, weight in part) for part in parts):
+        return [atom]
+    return [Atom(integer_weights(*zip(*((name, Fraction(weight)) for name, weight in part)))) for part in parts]
 
 
 def _signs(rows: LabelledRows, atoms: Sequence[Atom]) -> np.ndarray:
@@ -361,7 +406,7 @@ def _objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
             "add that expression as a column"
         )
     if (atom := _vague(Reader(rows), rule)) is not None:
-        left, right = atom.sides
+        left, right = map(rows.columns.written_out, atom.sides)
         return (
             f"no exact rule: comparing {left} with {right} explains the rows, but so do many other numbers; "
             "more rows near that border would tell whether it is exact"
@@ -389,9 +434,8 @@ def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> 
 def _vague(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
-    total = sum(each.weights + each.constant for each in known if each is not None)
-    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each is None or each.open}
-    if total < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
+    if total_surprise(rule, known) < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
         plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0

@@ -183,7 +183,7 @@ class Columns:
     def cases_not_covered(self, atom: Atom) -> list[str]:
         """Which of less, equal and greater no row shows, as text."""
         shown = set(np.unique(self.signs(atom)).tolist())
-        return [str(atom.compare(operator)) for sign, operator in CASES.items() if sign not in shown]
+        return [str(self.written_out(atom.compare(operator))) for sign, operator in CASES.items() if sign not in shown]
 
     def describe(self, row: int) -> str:
         """A row as text."""

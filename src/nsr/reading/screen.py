@@ -87,7 +87,8 @@ class Screen:
         rows = self.rows
         left = uncertainty_left(column, len(values), groups, rows)
         if taken:
-            left[[rows.columns.value(weights, value) in taken for value in values]] = np.inf
+            unit = rows.columns.unit(weights) or 1
+            left[np.isin(values, [float(constant / unit) for constant in taken])] = np.inf
         left = np.where(np.isfinite(values), left, np.inf)
         best = np.flatnonzero(left == left.min())
         middle = int(best[len(best) // 2])

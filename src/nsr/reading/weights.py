@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,6 +42,7 @@ def integer_weights(names: Sequence[str], ratios: Sequence[Fraction]) -> Weights
     return tuple((name, int(ratio * factor)) for name, ratio in pairs)
 
 
+@lru_cache(maxsize=100_000)
 def weights_nats(weights: Weights, n_columns: int) -> float:
     """Nats to name a sum: its columns, and the ratio of each weight to the cheapest choice of a leading one."""
     columns = len(weights) * math.log(max(n_columns, 2)) - math.lgamma(len(weights) + 1)
