@@ -90,7 +90,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
 
     def _train_if_needed(self, rows: LabelledRows) -> None:
         if self.best_ is None:
-            self.best_ = train_networks(rows, Inputs.of(rows), FALLBACK, self._rng())[0]
+            self.best_ = train_networks(rows, Inputs.of(rows), min(FALLBACK, self.restarts), self._rng())[0]
             self.members_ = (self.best_,)
 
     def _keep(self, found: Found, rows: LabelledRows) -> None:

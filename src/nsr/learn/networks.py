@@ -1,8 +1,8 @@
 """Networks that propose which sums of columns a rule compares: many restarts, trained together.
 
-Each is a ``RuleNet``: units that weigh all columns freely, sign bits, and logic over the bits. Restarts compete: after a
-few epochs the better ones go on (successive halving), since which of them finds a rule such as xor is a matter of luck.
-All restarts are trained at once with batched matrix products.
+Each is a ``RuleNet``: units that weigh all columns freely, sign bits, and logic over the bits. Restarts compete: after
+a few epochs the better ones go on (successive halving), since which of them finds a rule such as xor is luck. All
+restarts are trained at once with batched matrix products.
 """
 
 import time
@@ -126,7 +126,7 @@ class Network:
     @torch.no_grad()
     def classes(self, bits: Tensor) -> Tensor:
         """The class that the logic gives to rows of bits."""
-        z = self.net.logic(bits)
+        z: Tensor = self.net.logic(bits)
         return (z > 0).long() if self.net.logic.classes == 2 else z.argmax(-1)
 
     def units(self, x: Tensor) -> dict[int, Unit]:
@@ -234,9 +234,9 @@ def _losses(parameters: Parameters, data: Data, scale: float, sparsity: float) -
     return each.reshape(members, rows) @ weight + sparsity * parameters[0].abs().sum((1, 2))
 
 
-def _gradients(parameters: Parameters, data: Data, scale: float, sparsity: float) -> Sequence[Tensor]:
+def _gradients(parameters: Parameters, data: Data, scale: float, sparsity: float) -> list[Tensor]:
     leaves = [value.detach().requires_grad_() for value in parameters]
-    return torch.autograd.grad(_losses(leaves, data, scale, sparsity).sum(), leaves)
+    return list(torch.autograd.grad(_losses(leaves, data, scale, sparsity).sum(), leaves))
 
 
 @torch.no_grad()
@@ -250,7 +250,7 @@ def _best(parameters: Parameters, data: Data, fresh: Data | None, scale: float, 
 
 @torch.no_grad()
 def _adam(
-    parameters: Parameters, moments: list[list[Tensor]], epoch: int, rate: float, gradients: Sequence[Tensor]
+    parameters: Parameters, moments: list[list[Tensor]], epoch: int, rate: float, gradients: list[Tensor]
 ) -> Parameters:
     """One step of Adam with torch's defaults; moments are updated in place."""
     first, second = moments

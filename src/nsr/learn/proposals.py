@@ -133,7 +133,7 @@ class _State:
         self.bits[:, at] = bits
 
     def best_cut(self, at: int, candidates: list[Weights]) -> Cut | None:
-        """The candidate that puts the rows a unit decides on the right side; simpler ones may be wrong a little more."""
+        """The candidate that puts the rows a unit decides on the right side; simple ones may be wrong a bit more."""
         up, down = self.bits.clone(), self.bits.clone()
         up[:, at], down[:, at] = 1.0, -1.0
         above, below = self.network.classes(up).numpy(), self.network.classes(down).numpy()

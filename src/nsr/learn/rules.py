@@ -162,8 +162,9 @@ class Reader:
         for _ in range(2):
             for position, atom in enumerate(atoms):
                 sides = self.side_classes(atoms, position)
-                gap = None if sides is None else gap_between(self.rows, atom, replace(sides, slack=0.0))
-                loose = gap if not gap or not sides.slack else gap_between(self.rows, atom, sides)
+                if sides is None:
+                    continue
+                gap, loose = (gap_between(self.rows, atom, replace(sides, slack=each)) for each in (0.0, sides.slack))
                 if gap is not None and loose is not None:
                     others = [each.constant for each in atoms if each != atom and each.constant]
                     atoms[position] = atom.with_constant(self._constant(atom, gap, loose, others, sides))
@@ -322,11 +323,12 @@ def with_turned_ties(expression: Expression, sides: tuple[Expression, Expression
 def with_flags(expression: Expression, flags: set[str]) -> Expression:
     """The expression with columns that only hold 0 and 1 compared by = where they are compared with a constant."""
     children = [with_flags(child, flags) for child in expression.children]
-    if isinstance(expression, Compare) and isinstance(expression.left, Variable) and expression.left.name in flags:
-        if isinstance(expression.right, Constant):
-            holds = [bool(expression.evaluate({expression.left.name: value})) for value in (0, 1)]
-            return Truth(holds[0]) if holds[0] == holds[1] else Compare("=", expression.left, holds.index(True))
-    return rebuilt(expression, children)
+    if not isinstance(expression, Compare) or not isinstance(expression.right, Constant):
+        return rebuilt(expression, children)
+    if not isinstance(expression.left, Variable) or expression.left.name not in flags:
+        return expression
+    holds = [bool(expression.evaluate({expression.left.name: value})) for value in (0, 1)]
+    return Truth(holds[0]) if holds[0] == holds[1] else Compare("=", expression.left, holds.index(True))
 
 
 def _used(expression: Expression, atoms: Sequence[Atom]) -> list[Atom]:

@@ -7,78 +7,41 @@ differences of two; networks that weigh columns; networks that weigh logarithms,
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 import numpy as np
 from torch import Tensor
 
-from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced, short_sums
-from nsr.learn.diagnostics import (
-    BY_CHANCE,
-    UNEXPLAINED,
-    chance_of_concentration,
-    chance_of_nearness,
-    margins,
-    nats_unexplained,
-    not_covered,
-    smooth_border,
-)
 from nsr.learn.base import PROPOSALS
-from nsr.learn.evidence import RuleEvidence, percent
-from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
-from nsr.learn.proposals import Proposal, propose
-from nsr.learn.precision import precision, simpler_sums, total_surprise
-from nsr.learn.rules import (
-    Preferred,
-    Reader,
-    Rule,
-    case_nats,
-    cases,
-    description_length,
-    exception_nats,
-    nats_without_rule,
-)
+from nsr.learn.candidates import candidate_sums, evenly_spaced, short_sums
+from nsr.learn.chains import grown, parts_by_size
+from nsr.learn.diagnostics import margins, not_covered
+from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
+from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
+from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
+from nsr.learn.precision import simpler_sums
+from nsr.learn.proposals import propose
+from nsr.learn.rules import Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
-from nsr.reading.atoms import Atom, Weights
+from nsr.reading.atoms import Weights
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import answers
 from nsr.reading.screen import Screen
-from nsr.reading.weights import integer_weights
 
-HELD_OUT = 0.2
 CHOOSE, JUDGE = 0.15, 0.15
 """The shares of the rows that rules are chosen by, and judged by."""
-CLEAR = 3.0
-"""Nats by which a rule must shorten the description of the classes."""
 SHORT = 0.4
 """A rule ends the search if it costs at most this share of the nats that it explains."""
-DEEPEST = 10
-"""How many comparisons the screen takes together at most."""
-SLOW, PROGRESS = 5, 0.03
-"""From so many comparisons on, each must explain at least this share of the classes: stairs along a slope do not."""
-SAME_SUM = 2
-"""How many of them may compare the same sum; steps along one sum are looked for separately."""
 GROWN_ON = 1_000
 """Chains are grown on this many rows at most."""
-SURPRISING = 3.0
-"""Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
-CONSTANTS_PER_ROW = 0.005
-"""How many constants the rows may leave open: each misplaces about one row in so many."""
-CLOSE = 20
-"""How many of the best splits are compared by the length of the description, prices included."""
-DESCRIPTIONS = (case_nats, exception_nats)
 CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
 MATTERING = 9
 """How many columns are taken for those that matter."""
-HEAVY = 5
-"""A weight is heavy if it is so many times another one."""
 APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
@@ -185,10 +148,10 @@ class _Attempt:
         )
         if not best.comparisons or best.nats - left > SHORT * (self.null - left):
             return False
-        if _vague(Reader(self.seen), best) is not None:
+        if vague_atom(Reader(self.seen), best) is not None:
             return False
         return best.wrong == 0 or (
-            best.wrong <= self.settings.errors * self.seen.total and _look_random(self.seen, best)
+            best.wrong <= self.settings.errors * self.seen.total and contradictions_look_random(self.seen, best)
         )
 
     def best(self) -> Rule:
@@ -210,7 +173,7 @@ class _Attempt:
         return self._best[1]
 
     def _taken_apart(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule with ``20*a + c > 20*b + d`` as two comparisons where these do as well: first a and b, then c and d."""
+        """A rule with ``20*a + c > 20*b + d`` as two comparisons, of a and b and of c and d, if these do as well."""
         atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
         if len(atoms) == len(rule.atoms):
             return rule
@@ -314,62 +277,11 @@ class _Attempt:
             reread=reread,
             margins=margins(self.rows.columns, whole),
             not_covered=not_covered(self.rows.columns, whole),
-            reason=_objection(self.rows, whole, self.settings.errors)
-            or _held_out_objection(accuracy, len(self.judge), whole, self.settings.errors),
+            reason=objection(self.rows, whole, self.settings.errors)
+            or held_out_objection(judged, len(self.judge), (final.wrong + len(final.atoms)) / len(self.seen)),
         )
         order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
         return Found(whole, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
-
-
-def grown(screen: Screen, reader: Reader, atoms: list[Atom]) -> list[Atom]:
-    """Atoms chosen greedily, each for the description it shortens most, as long as one does.
-
-    Two descriptions count: one sees progress in mixed cases, the other insists that cases become pure.
-    """
-    rows, sums = screen.rows, screen.sums
-    now = [math.inf, math.inf]
-    while len(atoms) <= DEEPEST:
-        place = cases(_signs(rows, atoms))
-        price = sum(map(reader.price, atoms))
-        now = [min(before, describe(rows, place) + price) for before, describe in zip(now, DESCRIPTIONS, strict=True)]
-        splits = screen.splits(place, atoms, sums)
-        if len(sums) == len(screen.sums):
-            sums = [split.atom.weights for split in splits[: max(100, len(rows.columns.names))]]
-        used = Counter(atom.weights for atom in atoms)
-        sums = [weights for weights in sums if used[weights] < SAME_SUM]
-        enough = PROGRESS * nats_without_rule(rows) if len(atoms) >= SLOW else 0.0
-        close = dict.fromkeys([*_best_at_zero(rows, place, sums)[:CLOSE], *(split.atom for split in splits[:CLOSE])])
-        options = [[*atoms, atom] for atom in close if atom not in atoms]
-        for before, describe in zip(now, DESCRIPTIONS, strict=True):
-            nats = [describe(rows, cases(_signs(rows, option))) + sum(map(reader.price, option)) for option in options]
-            if options and min(nats) < before - enough:
-                atoms = options[int(np.argmin(nats))]
-                break
-        else:
-            break
-    return atoms
-
-
-def _best_at_zero(rows: LabelledRows, place: np.ndarray, sums: Sequence[Weights]) -> list[Atom]:
-    """Sums of several columns compared with 0, those that leave the least uncertainty first."""
-    atoms = [Atom(weights) for weights in sums if len(weights) > 1]
-    return sorted(atoms, key=lambda atom: rows.uncertainty(place * 3 + rows.signs(atom) + 1))
-
-
-def parts_by_size(atom: Atom) -> list[Atom]:
-    """An atom of weights of two sizes as one atom for each size; others as they are."""
-    sizes = sorted({abs(weight) for _, weight in atom.weights}, reverse=True)
-    if atom.constant or len(sizes) != 2 or sizes[0] < HEAVY * sizes[1]:
-        return [atom]
-    parts = [[(name, weight // size) for name, weight in atom.weights if abs(weight) == size] for size in sizes]
-    if any(sum(weight for _, weight in part) for part in parts):
-        return [atom]
-    return [Atom(integer_weights(*zip(*((name, Fraction(weight)) for name, weight in part)))) for part in parts]
-
-
-def _signs(rows: LabelledRows, atoms: Sequence[Atom]) -> np.ndarray:
-    signs = [rows.signs(atom) for atom in atoms]
-    return np.column_stack(signs) if signs else np.zeros((len(rows), 0), dtype=np.int8)
 
 
 def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:
@@ -379,77 +291,6 @@ def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:
         for some in (before, rows)
     )
     return replace(rule, nats=rule.nats - own + others, wrong=_wrong(rule, rows))
-
-
-def _look_random(rows: LabelledRows, rule: Rule) -> bool:
-    """Whether the rows that contradict a rule are as wrong labels would be."""
-    if chance_of_nearness(rows, rule) < BY_CHANCE or chance_of_concentration(rows, rule) < BY_CHANCE:
-        return False
-    screened = rows.subset(evenly_spaced(rows, SCREENED))
-    return nats_unexplained(Screen(screened, candidate_sums(screened)), rule) <= UNEXPLAINED
-
-
-def _objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
-    """Why a rule is not handed out; None if it is."""
-    without = nats_without_rule(rows)
-    if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
-        rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
-        return (
-            f"no rule: too few rows to tell a rule from chance ({len(rows):,} distinct rows, "
-            f"{rarest:,} of the rarest class)"
-        )
-    if not rule.comparisons or rule.nats > without - CLEAR:
-        return "no rule: no comparison of the columns separates the classes better than chance"
-    if (border := smooth_border(rows, rule)) is not None:
-        return (
-            f"no exact rule: comparisons only approximate the border, which is about {border}; "
-            "add that expression as a column"
-        )
-    if (atom := _vague(Reader(rows), rule)) is not None:
-        left, right = map(rows.columns.written_out, atom.sides)
-        return (
-            f"no exact rule: comparing {left} with {right} explains the rows, but so do many other numbers; "
-            "more rows near that border would tell whether it is exact"
-        )
-    return _contradictions_objection(rows, rule, errors)
-
-
-def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
-    """Why the rows that contradict a rule are too many, or not random."""
-    share = rule.wrong / rows.total
-    contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest rule"
-    if share > errors:
-        return f"{contradicted} (allowed: {percent(errors)})"
-    if rule.wrong:
-        screened = rows.subset(evenly_spaced(rows, SCREENED))
-        if nats_unexplained(Screen(screened, candidate_sums(screened)), rule) > UNEXPLAINED:
-            return f"{contradicted}, and not at random: further comparisons would explain some of them"
-        if chance_of_concentration(rows, rule) < BY_CHANCE:
-            return f"{contradicted}, and not at random: they are in few of its cases"
-        if chance_of_nearness(rows, rule) < BY_CHANCE:
-            return f"{contradicted}, and not at random: they lie along its borders"
-    return None
-
-
-def _vague(reader: Reader, rule: Rule) -> Atom | None:
-    """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
-    known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
-    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
-    if total_surprise(rule, known) < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
-        return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
-    for position, atom in enumerate(rule.atoms):
-        plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0
-        each = known[position]
-        if len(atom.weights) > 1 and not plain and each is not None and each.weights + each.constant < SURPRISING:
-            return atom
-    return None
-
-
-def _held_out_objection(accuracy: float | None, rows: int, rule: Rule, errors: float) -> str | None:
-    """Why held-out rows speak against a rule; None if they do not."""
-    if accuracy is None or 1 - accuracy <= errors + 2 * math.sqrt((errors + 1 / rows) / rows):
-        return None
-    return f"no rule: the best one is right on only {percent(accuracy)} of the held-out rows"
 
 
 def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -19,8 +19,8 @@ def steps_along_one_sum(screen: Screen) -> list[Atom] | None:
     rows = screen.rows
     ranked = sorted(screen.sums, key=lambda weights: (_changes(rows, weights), len(weights)))
     found = [_steps(rows, weights) for weights in ranked[:TRIED]]
-    nats, atoms = min(found, key=lambda each: each[0], default=(0.0, []))
-    return atoms if 2 <= len(atoms) else None
+    atoms = min(found, key=lambda each: each[0], default=(0.0, []))[1]
+    return atoms if len(atoms) >= 2 else None
 
 
 def _changes(rows: LabelledRows, weights: Weights) -> float:
@@ -36,7 +36,8 @@ def _steps(rows: LabelledRows, weights: Weights) -> tuple[float, list[Atom]]:
     counts = np.zeros((len(values), rows.n_classes))
     np.add.at(counts, (place, rows.classes), rows.weight)
     before = np.concatenate([np.zeros((1, rows.n_classes)), counts.cumsum(0)])
-    ends, cuts = [(0, len(values))], []
+    ends: list[tuple[int, int]] = [(0, len(values))]
+    cuts: list[int] = []
     while len(cuts) < MOST:
         best = max((_best_cut(before, low, high) for low, high in ends), key=lambda each: each[0])
         if best[0] < PRICE:

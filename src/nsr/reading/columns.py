@@ -66,11 +66,13 @@ class Columns:
         factors = [name for name, power in monomial for _ in range(power)]
         units = [self.units[self._position[name]] for name in factors]
         known = [unit for unit in units if unit is not None]
-        size = math.prod(max(self._largest[name], 1.0) / float(unit or 1) for name, unit in zip(factors, units))
+        size = math.prod(
+            max(self._largest[name], 1.0) / float(unit or 1) for name, unit in zip(factors, units, strict=True)
+        )
         if len(known) < len(units) or size >= INT64_ROOM:
             columns = [self.x[:, self._position[name]].double() for name in factors]
             return torch.stack(columns).prod(0)
-        exact = math.prod(self._scaled(name, unit) for name, unit in zip(factors, known))
+        exact = math.prod(self._scaled(name, unit) for name, unit in zip(factors, known, strict=True))
         unit = math.prod(known)
         return torch.from_numpy(exact if unit == 1 else exact / unit.denominator)
 

@@ -1,8 +1,8 @@
 """From a truth table over many atoms to a short formula: factors, counts, and covers of conjunctions.
 
-``formulas`` finds the smallest formula of up to four atoms by trying them all. Here any number of atoms may take part, so
-the table is taken apart: atoms that are not needed are left out, comparisons that all true rows share are factored out,
-and tables that only count how many comparisons hold are written as counts.
+``formulas`` finds the smallest formula of up to four atoms by trying them all. Here any number of atoms may take part,
+so the table is taken apart: atoms that are not needed are left out, comparisons that all true rows share are factored
+out, and tables that only count how many comparisons hold are written as counts.
 """
 
 import itertools
@@ -188,7 +188,9 @@ def _counted(table: Table, wanted: np.ndarray, atoms: list[int]) -> list[Express
     operators = _two_cases(table, wanted, atoms)
     if operators is None:
         return []
-    bits = np.column_stack([np.isin(table.patterns[:, at], list(SIGNS[op])) for at, op in zip(atoms, operators)])
+    bits = np.column_stack(
+        [np.isin(table.patterns[:, at], list(SIGNS[op])) for at, op in zip(atoms, operators, strict=True)]
+    )
     opposite = {">": "<=", ">=": "<", "=": "!="}
     for turned in itertools.product((False, True), repeat=len(atoms)):
         counts = (bits ^ np.array(turned)).sum(1)

@@ -59,7 +59,7 @@ def rounded_weights(names: Sequence[str], weights: np.ndarray, tolerance: float)
     ratios = []
     for weight in weights:
         ratio = as_rational(float(weight / lead))
-        if not 1e-9 < abs(ratio):
+        if abs(ratio) <= 1e-9:
             return None
         slack = as_rational(tolerance)
         ratios.append(simplest_ratio(*sorted((ratio * (1 - slack), ratio * (1 + slack)))))

@@ -1,0 +1,108 @@
+"""Why a rule is not handed out: too few rows, numbers that are not exact, contradictions that are not random."""
+
+import math
+
+import numpy as np
+from scipy.stats import binom
+
+from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
+from nsr.learn.diagnostics import (
+    BY_CHANCE,
+    UNEXPLAINED,
+    chance_of_concentration,
+    chance_of_nearness,
+    nats_unexplained,
+    smooth_border,
+)
+from nsr.learn.evidence import percent
+from nsr.learn.precision import precision, total_surprise
+from nsr.learn.rules import Reader, Rule, nats_without_rule
+from nsr.reading.atoms import Atom
+from nsr.reading.rows import LabelledRows
+from nsr.reading.screen import Screen
+
+CLEAR = 3.0
+"""Nats by which a rule must shorten the description of the classes."""
+SURPRISING = 3.0
+"""Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+CONSTANTS_PER_ROW = 0.005
+"""How many constants the rows may leave open: each misplaces about one row in so many."""
+UNLIKELY = 0.005
+"""Held-out rows speak against a rule if so many of them would contradict it less often than this."""
+
+
+def contradictions_look_random(rows: LabelledRows, rule: Rule) -> bool:
+    """Whether the rows that contradict a rule are as wrong labels would be."""
+    if chance_of_nearness(rows, rule) < BY_CHANCE or chance_of_concentration(rows, rule) < BY_CHANCE:
+        return False
+    screened = rows.subset(evenly_spaced(rows, SCREENED))
+    return nats_unexplained(Screen(screened, candidate_sums(screened)), rule) <= UNEXPLAINED
+
+
+def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
+    """Why a rule is not handed out; None if it is."""
+    without = nats_without_rule(rows)
+    if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
+        rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
+        return (
+            f"no rule: too few rows to tell a rule from chance ({len(rows):,} distinct rows, "
+            f"{rarest:,} of the rarest class)"
+        )
+    if not rule.comparisons or rule.nats > without - CLEAR:
+        return "no rule: no comparison of the columns separates the classes better than chance"
+    if (border := smooth_border(rows, rule)) is not None:
+        return (
+            f"no exact rule: comparisons only approximate the border, which is about {border}; "
+            "add that expression as a column"
+        )
+    if (atom := vague_atom(Reader(rows), rule)) is not None:
+        left, right = map(rows.columns.written_out, atom.sides)
+        return (
+            f"no exact rule: comparing {left} with {right} explains the rows, but so do many other numbers; "
+            "more rows near that border would tell whether it is exact"
+        )
+    return _contradictions_objection(rows, rule, errors)
+
+
+def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
+    """Why the rows that contradict a rule are too many, or not random."""
+    share = rule.wrong / rows.total
+    contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest rule"
+    if share > errors:
+        return f"{contradicted} (allowed: {percent(errors)})"
+    if rule.wrong:
+        screened = rows.subset(evenly_spaced(rows, SCREENED))
+        if nats_unexplained(Screen(screened, candidate_sums(screened)), rule) > UNEXPLAINED:
+            return f"{contradicted}, and not at random: further comparisons would explain some of them"
+        if chance_of_concentration(rows, rule) < BY_CHANCE:
+            return f"{contradicted}, and not at random: they are in few of its cases"
+        if chance_of_nearness(rows, rule) < BY_CHANCE:
+            return f"{contradicted}, and not at random: they lie along its borders"
+    return None
+
+
+def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
+    """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
+    known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
+    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
+    if total_surprise(rule, known) < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+        return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
+    for position, atom in enumerate(rule.atoms):
+        plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0
+        each = known[position]
+        if len(atom.weights) > 1 and not plain and each is not None and each.weights + each.constant < SURPRISING:
+            return atom
+    return None
+
+
+def held_out_objection(wrong: float, rows: int, expected: float) -> str | None:
+    """Why held-out rows speak against a rule; None if they do not.
+
+    Args:
+        wrong: How many of them contradict it.
+        rows: How many there are.
+        expected: The share of them that should: as many as contradict it elsewhere, and those that open constants cost.
+    """
+    if not rows or binom.sf(math.ceil(wrong) - 1, rows, min(expected, 1.0)) > UNLIKELY:
+        return None
+    return f"no rule: the best one is right on only {percent(1 - wrong / rows)} of the held-out rows"
