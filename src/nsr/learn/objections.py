@@ -23,7 +23,7 @@ from nsr.reading.screen import Screen
 
 CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
-SURPRISING = 3.0
+SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
 CONSTANTS_PER_ROW = 0.005
 """How many constants the rows may leave open: each misplaces about one row in so many."""
@@ -85,10 +85,10 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
     unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
-    if total_surprise(rule, known) < SURPRISING * 2 and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+    if total_surprise(rule, known) < 3 * SURPRISING and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
-        plain = sorted(weight for _, weight in atom.weights) == [-1, 1] and atom.constant == 0
+        plain = sorted(weight for _, weight in atom.weights) == [-1, 1]
         each = known[position]
         if len(atom.weights) > 1 and not plain and each is not None and each.weights + each.constant < SURPRISING:
             return atom

@@ -128,10 +128,10 @@ class _Attempt:
             yield 0.1, self.from_screen
         if "training" in wanted:
             yield 0.3, lambda: self.from_training(SPARSITIES[0])
-            yield 0.4, self.from_narrowed_screen
         if "products" in wanted:
-            yield 0.6, self.from_products
+            yield 0.5, self.from_products
         if "training" in wanted:
+            yield 0.6, self.from_narrowed_screen
             yield 0.8, lambda: self.from_training(SPARSITIES[1])
             yield 0.9, self.from_narrowed_screen
             yield 1.0, lambda: self.from_training(SPARSITIES[0], narrowed=True)
