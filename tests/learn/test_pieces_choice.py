@@ -32,7 +32,7 @@ RULES = {
     "one product": (lambda t: t["qty"] * t["price"], "price*qty"),
     "a discount": (
         lambda t: np.where((t["qty"] > 9) & (t["member"] == 1), 0.85, 1) * t["qty"] * t["price"],
-        "where(member > 0 and qty >= 10, 17*price*qty/20, price*qty)",
+        "where(member == 1 and qty >= 10, 17*price*qty/20, price*qty)",
     ),
     "shipping": (lambda t: np.where(t["price"] > 50, 0, 4.99) + t["price"], "where(price > 50, price, price + 4.99)"),
     "tiers": (
