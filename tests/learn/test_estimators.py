@@ -217,6 +217,8 @@ def test_wrong_settings_and_tables_are_refused_in_a_sentence():
             NSRClassifier(**settings).fit(x, y)
     with pytest.raises(ValueError, match="one class: 'a'"):
         NSRClassifier().fit(x, ["a"] * 10)
+    with pytest.raises(ValueError, match="^X must have a column that is not constant$"):
+        NSRClassifier().fit(np.ones((10, 2)), y)
     with pytest.raises(ValueError, match="^y has 101 distinct values; at most 100 can be classes$"):
         NSRClassifier().fit(np.arange(404.0)[:, None], np.arange(404) % 101)
 

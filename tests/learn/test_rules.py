@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from nsr.learn.candidates import candidate_sums, comparable
+from nsr.learn.chains import grown
 from nsr.learn.diagnostics import (
     BY_CHANCE,
     Margin,
@@ -18,7 +19,6 @@ from nsr.learn.diagnostics import (
     smooth_border,
 )
 from nsr.learn.rules import Reader, description_length
-from nsr.learn.search import grown
 from nsr.program import Program
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns

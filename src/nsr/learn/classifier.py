@@ -64,6 +64,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         X, y, weight = self._validated(X, y, sample_weight)
         self.classes_, classes = np.unique(y, return_inverse=True)
         _check_classes(y, self.classes_)
+        if all(len(column.unique()) == 1 for column in X.T):
+            raise ValueError("X must have a column that is not constant")
         rows = self._rows(X, classes, weight)
         settings = Settings(
             restarts=self.restarts,
