@@ -1,6 +1,7 @@
 """Chains of comparisons, chosen greedily: each for the description of the rows that it shortens most."""
 
 import math
+import time
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -26,14 +27,14 @@ HEAVY = 5
 """A weight is heavy if it is so many times another one."""
 
 
-def grown(screen: Screen, reader: Reader, atoms: list[Atom]) -> list[Atom]:
+def grown(screen: Screen, reader: Reader, atoms: list[Atom], deadline: float = math.inf) -> list[Atom]:
     """Atoms chosen greedily, each for the description it shortens most, as long as one does.
 
     Two descriptions count: one sees progress in mixed cases, the other insists that cases become pure.
     """
     rows, sums = screen.rows, screen.sums
     now = [math.inf, math.inf]
-    while len(atoms) <= DEEPEST:
+    while len(atoms) <= DEEPEST and time.monotonic() < deadline:
         place = cases(_signs(rows, atoms))
         price = sum(map(reader.price, atoms))
         now = [min(before, describe(rows, place) + price) for before, describe in zip(now, DESCRIPTIONS, strict=True)]

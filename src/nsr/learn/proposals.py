@@ -29,6 +29,8 @@ LARGEST_POWER = 3
 """The largest power of a column in a product."""
 FACTOR_TOLERANCES = (0.2, 0.05, 0.02, 0.008, 0.003, 0.001)
 """By how much the factor between two products may be off."""
+CONSTANT = 3.0
+"""Nats to say that a sum of several columns is compared with a constant and not with 0."""
 MOST_FOR_CONSTANT = 9.0
 """Nats that a constant costs at most: the rows could name it too."""
 SPARED = 0.002
@@ -45,8 +47,10 @@ class Cut:
 
     def nats(self, n_columns: int, per_row: float) -> float:
         """Its price, and so much for each row on the wrong side."""
-        constant = 0.0 if self.constant == 0 and len(self.weights) > 1 else number_nats(self.constant)
-        return self.wrong * per_row + weights_nats(self.weights, n_columns) + min(constant, MOST_FOR_CONSTANT)
+        constant = min(number_nats(self.constant), MOST_FOR_CONSTANT)
+        if len(self.weights) > 1:
+            constant = CONSTANT + constant if self.constant else 0.0
+        return self.wrong * per_row + weights_nats(self.weights, n_columns) + constant
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import gammaln
 
-from nsr.learn.proposals import best_cut
+from nsr.learn.proposals import CONSTANT, best_cut
 from nsr.program.expressions import Compare, Constant, Count, Expression, Truth, Variable
 from nsr.program.substitution import rebuilt
 from nsr.reading.atoms import Atom, Weights
@@ -31,10 +31,8 @@ WOBBLE = 2.0
 """How many more rows a simpler constant may contradict where labels are wrong anyway."""
 PER_ROW = 3.0
 """Nats that a row costs which a simpler constant contradicts."""
-CONSTANT = 3.0
-"""Nats to say that a sum of several columns is compared with a constant and not with 0."""
 LN2 = math.log(2)
-MOST_ATOMS = 16
+MOST_ATOMS = 40
 
 Preferred = Mapping[Weights, Sequence[Fraction]]
 """Constants for sums that are taken before simpler ones."""

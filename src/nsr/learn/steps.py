@@ -10,7 +10,7 @@ TRIED = 3
 """How many sums, those along which the class changes least often, are cut into steps."""
 PRICE = 8.0
 """Nats that a further step must save."""
-MOST = 24
+MOST = 40
 """The most steps."""
 
 
