@@ -19,7 +19,7 @@ from nsr.learn.rules import Reader, Rule
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.rounding import as_rational, number_nats
 from nsr.reading.rules import gap_between
-from nsr.reading.weights import integer_weights, ratio_nats, simplest_ratio
+from nsr.reading.weights import integer_weights, ratio_nats, simple_ratios, simplest_ratio
 
 MOST_ROWS = 1_500
 """Ranges are computed from this many rows at most."""
@@ -27,6 +27,8 @@ WIDEST = 50.0
 """Weights, in standard deviations and relative to the leading one, are looked for up to this size."""
 LEVEL = 1.6
 """Nats to say of which power of ten all constants are multiples."""
+EDGE = 1e-7
+"""By how much ranges are taken wider or narrower, relatively."""
 ABSENT = math.log(2)
 """Nats to say that a column is not compared."""
 
@@ -180,12 +182,39 @@ def _nats(bounds: tuple[float, float] | None) -> float:
 
 def simpler_sums(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weights]:
     """Sums with the simplest weights that the rows allow for one of several atoms: without a constant, and with one."""
-    found = (_simplest(reader, atoms, position, through_zero) for through_zero in (True, False))
-    return [weights for weights in found if weights is not None]
+    found = (
+        _simplest(reader, atoms, position, through_zero, margin)
+        for through_zero in (True, False)
+        for margin in (-EDGE, EDGE)
+    )
+    return list(dict.fromkeys(weights for weights in found if weights is not None))
 
 
-def _simplest(reader: Reader, atoms: Sequence[Atom], position: int, through_zero: bool) -> Weights | None:
-    """The simplest weights, chosen one after the other, the smallest first."""
+def other_multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weights]:
+    """Simple multiples, such as 1.1 and 1/0.9, that the rows allow for an atom of two columns without a constant."""
+    names = [name for name, _ in atoms[position].weights]
+    space = None if len(names) != 2 else _space(reader, atoms, position, names, through_zero=True)
+    if space is None:
+        return []
+    space.fix(0, 1.0)
+    bounds = space.range(1)
+    if bounds is None:
+        return []
+    low, high = sorted(bound * space.spread[0] / space.spread[1] for bound in bounds)
+    if low <= 0 <= high:
+        return []
+    ratios = simple_ratios(as_rational(low), as_rational(high))
+    return [integer_weights(names, [Fraction(1), ratio]) for ratio in ratios if ratio.denominator < 10**6]
+
+
+def _simplest(
+    reader: Reader, atoms: Sequence[Atom], position: int, through_zero: bool, margin: float
+) -> Weights | None:
+    """The simplest weights, chosen one after the other, the smallest first.
+
+    Rows on the border put the true weights at the very end of a range, so ranges are taken a little wider as well as a
+    little narrower; which weights are right is for the rows to say.
+    """
     names = [name for name, _ in atoms[position].weights]
     space = None if len(names) < 2 else _space(reader, atoms, position, names, through_zero=through_zero)
     if space is None:
@@ -203,13 +232,14 @@ def _simplest(reader: Reader, atoms: Sequence[Atom], position: int, through_zero
         if bounds is None:
             return None
         unit = sign * space.spread[variable] / space.spread[lead]
-        ratios[variable] = _simplest_between(*sorted(bound / unit for bound in bounds))
+        low, high = sorted(bound / unit for bound in bounds)
+        ratios[variable] = _simplest_between(low, high, margin)
         space.fix(variable, float(ratios[variable]) * unit)
     return None if max(ratio.denominator for ratio in ratios) > 10**6 else integer_weights(names, ratios)
 
 
-def _simplest_between(low: float, high: float) -> Fraction:
+def _simplest_between(low: float, high: float, margin: float) -> Fraction:
     if low <= 0 <= high:
         return Fraction(0)
-    margin = (high - low) * 1e-6
-    return simplest_ratio(as_rational(low + margin), as_rational(high - margin))
+    inward = min((high - low) / 2, margin * max(abs(low), abs(high)))
+    return simplest_ratio(as_rational(low + inward), as_rational(high - inward))

@@ -22,13 +22,13 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
-from nsr.learn.precision import simpler_sums
+from nsr.learn.precision import other_multiples, simpler_sums
 from nsr.learn.proposals import propose
 from nsr.learn.rules import Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
 from nsr.program.program import Program
-from nsr.reading.atoms import Weights
+from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import answers
@@ -100,6 +100,9 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     found = first.found()
     if found.evidence.reason is not None or time.monotonic() > settings.deadline:
         return found
+    for other in first.alternatives(found.rule):
+        if other.nats <= found.rule.nats + CLOSE and not _agree(found, other, first.rows.columns, rows):
+            return _not_the_only_one(found, first.rows.columns.written_out(other.expression))
     second = _Attempt(rows, settings)
     second.run(
         tuple(name for name in settings.proposals if PROPOSALS.index(name) >= PROPOSALS.index(found.rule.origin))
@@ -107,8 +110,11 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     other = second.best_on_all_rows()
     if other.nats > found.rule.nats + CLOSE or _agree(found, other, second.rows.columns, rows):
         return found
-    text = second.rows.columns.written_out(other.expression)
-    reason = f"no exact rule: another seed leads to another rule that explains the rows as well ({text})"
+    return _not_the_only_one(found, second.rows.columns.written_out(other.expression))
+
+
+def _not_the_only_one(found: Found, other: Expression) -> Found:
+    reason = f"no exact rule: more rows are needed to tell the nearest rule from another one, which tests {other}"
     return replace(found, evidence=replace(found.evidence, reason=reason))
 
 
@@ -295,6 +301,17 @@ class _Attempt:
         self.networks += networks
         if not self.finished():
             self._extend(candidate_sums(self.learn))
+
+    def alternatives(self, rule: Rule) -> Iterator[Rule]:
+        """The rule with other simple weights in the place of those of each sum."""
+        reader = Reader(self.rows, self.settings.preferred)
+        for at, atom in enumerate(rule.atoms):
+            if len(atom.weights) > 1:
+                others = [*simpler_sums(reader, rule.atoms, at), *other_multiples(reader, rule.atoms, at)]
+                for weights in dict.fromkeys(others):
+                    if weights != atom.weights:
+                        changed = [*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]]
+                        yield reader.read(changed, origin=rule.origin)
 
     def best_on_all_rows(self) -> Rule:
         """The best rule, with the description of all rows."""

@@ -21,8 +21,14 @@ def ratio_nats(ratio: Fraction) -> float:
 
 def simplest_ratio(low: Fraction, high: Fraction) -> Fraction:
     """The cheapest number between two of the same sign: a decimal, the inverse of one, or a fraction."""
+    middle = (low + high) / 2
+    return min(simple_ratios(low, high), key=lambda option: (ratio_nats(option), abs(option - middle)))
+
+
+def simple_ratios(low: Fraction, high: Fraction) -> list[Fraction]:
+    """The simplest decimal between two numbers of the same sign, the inverse of one, and the simplest fraction."""
     if low < 0:
-        return -simplest_ratio(-high, -low)
+        return [-option for option in simple_ratios(-high, -low)]
     middle = (low + high) / 2
     options = [simplest(low, high, middle), 1 / simplest(1 / high, 1 / low, 1 / middle)]
     for denominator in range(2, LARGEST_DENOMINATOR + 1):
@@ -30,7 +36,7 @@ def simplest_ratio(low: Fraction, high: Fraction) -> Fraction:
         if first <= high * denominator:
             options.append(Fraction(first, denominator))
             break
-    return min(options, key=lambda option: (ratio_nats(option), abs(option - middle)))
+    return options
 
 
 def integer_weights(names: Sequence[str], ratios: Sequence[Fraction]) -> Weights:
