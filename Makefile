@@ -45,4 +45,4 @@ bench: setup
 battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
 	mkdir -p runs
-	$(BIN)/python benchmarks/learn.py --json runs/learn.json --markdown
+	$(BIN)/python benchmarks/learn.py --json runs/learn.jsonl --markdown

@@ -311,9 +311,6 @@ def main() -> None:
     parser = options()
     chosen = parser.parse_args()
     if chosen.source:
-        if chosen.source.read_bytes()[:1] == b"[":
-            _show_first_edition(chosen.source)
-            return
         records = read(chosen.source)
     else:
         known = {**LINES, **RULELESS}
@@ -334,14 +331,6 @@ def main() -> None:
     print_tables(records, Console(width=150))
     if chosen.markdown:
         print(markdown(records))
-
-
-def _show_first_edition(file: Path) -> None:
-    import learn_tables
-
-    records = json.loads(file.read_text())
-    learn_tables.print_tables(records, Console(width=130))
-    print(learn_tables.markdown(records))
 
 
 if __name__ == "__main__":
