@@ -74,7 +74,7 @@ p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
         (Product(a + 1, a + 1, b), "(a + 1)**2*b"),
         (Product(a, Product(b, c)), "a*(b*c)"),
         (Product(Constant(-2), a), "(-2)*a"),
-        (c - Product(a, b) * Fraction(3, 2), "c - 3*a*b/2"),
+        (c - Product(a, b) * Fraction(3, 2), "c - 1.5*a*b"),
         (Count(p, q, r), "count(a > b, c == d, a != d)"),
         (2 * Count(p, q) - 1, "2*count(a > b, c == d) - 1"),
         (Count(p, q, r) >= 2, "at least 2 of (a > b, c == d, a != d)"),

@@ -31,6 +31,8 @@ KEYWORDS = frozenset({"and", "or", "not", "true", "false"})
 COUNTED: Mapping[str, str] = {">=": "at least", "<=": "at most", "=": "exactly", "!=": "not exactly"}
 """How the comparison of a count with an integer is written: ``at least 2 of (a > b, c > d, e > f)``."""
 
+SHORT_DECIMAL = 7
+"""Coefficients are written as decimals of up to this many characters, as in 0.9*price; others as fractions."""
 LARGEST_DECIMAL = 10**4000
 """Python reads and writes longer integers only in hexadecimal."""
 
@@ -190,6 +192,10 @@ def _product(expression: Product) -> str:
 def _term(coefficient: Fraction, atom: Expression | None) -> str:
     if atom is None:
         return number(coefficient)
+    decimal = number(coefficient)
+    halves = coefficient.numerator == 1 and coefficient.denominator < 10  # a/2 rather than 0.5*a
+    if "." in decimal and len(decimal) <= SHORT_DECIMAL and not halves:
+        return f"{decimal}*{_text(atom, PRODUCT)}"
     times = "" if coefficient.numerator == 1 else f"{_digits(coefficient.numerator)}*"
     over = "" if coefficient.denominator == 1 else f"/{_digits(coefficient.denominator)}"
     return f"{times}{_text(atom, PRODUCT)}{over}"
