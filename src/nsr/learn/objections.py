@@ -88,9 +88,10 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     if total_surprise(rule, known) < 3 * SURPRISING and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
-        plain = sorted(weight for _, weight in atom.weights) == [-1, 1]
         each = known[position]
-        if len(atom.weights) > 1 and not plain and each is not None and each.weights + each.constant < SURPRISING:
+        compares_product = any(name in reader.rows.columns.products for name in atom.columns)
+        plain = not compares_product and sorted(weight for _, weight in atom.weights) in ([1], [-1, 1])
+        if not plain and each is not None and each.weights + each.constant < SURPRISING:
             return atom
     return None
 

@@ -29,7 +29,7 @@ CERTAIN = 0.02
 """How many rows of each class a case is thought to have before any is seen: below 1, cases are expected to be pure."""
 WOBBLE = 2.0
 """How many more rows a simpler constant may contradict where labels are wrong anyway."""
-PER_ROW = 3.0
+PER_ROW = 1.5
 """Nats that a row costs which a simpler constant contradicts."""
 LN2 = math.log(2)
 MOST_ATOMS = 40

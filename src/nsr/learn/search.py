@@ -302,6 +302,15 @@ class _Attempt:
         if not self.finished():
             self._extend(candidate_sums(self.learn))
 
+    def _reason(self, seen: Rule, rule: Rule, judged: float) -> str | None:
+        """Why the rule is not handed out, and whether more time might help; None if it is."""
+        expected = (seen.wrong + len(seen.atoms)) / len(self.seen)
+        reason = objection(self.rows, rule, self.settings.errors)
+        reason = reason or held_out_objection(judged, len(self.judge), expected)
+        if reason is not None and time.monotonic() > self.settings.deadline:
+            return f"{reason} (the time limit ended the search)"
+        return reason
+
     def alternatives(self, rule: Rule) -> Iterator[Rule]:
         """The rule with other simple weights in the place of those of each sum."""
         reader = Reader(self.rows, self.settings.preferred)
@@ -340,8 +349,7 @@ class _Attempt:
             reread=reread,
             margins=margins(self.rows.columns, whole),
             not_covered=not_covered(self.rows.columns, whole),
-            reason=objection(self.rows, whole, self.settings.errors)
-            or held_out_objection(judged, len(self.judge), (final.wrong + len(final.atoms)) / len(self.seen)),
+            reason=self._reason(final, whole, judged),
         )
         order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
         return Found(whole, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
