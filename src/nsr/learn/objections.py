@@ -85,7 +85,7 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
     unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
-    if total_surprise(rule, known) < 3 * SURPRISING and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+    if total_surprise(rule, known) < 2 * SURPRISING and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
         each = known[position]
