@@ -8,15 +8,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
 GENES = ("add", "sub", "mul", "div", "abs", "max", "min")
 """The functions of gplearn's formulas: its default four, and three with which some of the rules are one node."""
-PROPOSALS = ("screen", "training", "products")
-"""What may propose comparisons to this library's search."""
 
 
 class LeftOutError(Exception):
@@ -41,14 +38,10 @@ class Contender:
         return self.make is _nsr or getattr(self.make, "func", None) is _nsr
 
 
-def _nsr(kind: str, without: str | None = None) -> Any:
+def _nsr(kind: str, **options: Any) -> Any:
     estimators = import_module("nsr.learn")
     make = estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier
-    if without is None:
-        return make(random_state=0)
-    if "proposals" not in signature(make).parameters:
-        raise LeftOutError(f"{make.__name__} cannot be told what may propose comparisons")
-    return make(random_state=0, proposals=tuple(source for source in PROPOSALS if source != without))
+    return make(random_state=0, **options)
 
 
 def _nsr_size(model: Any) -> int | None:
@@ -139,8 +132,8 @@ def _gplearn(kind: str) -> Any:
 
 CONTENDERS: Mapping[str, Contender] = {
     "nsr": Contender("NSR", "nodes", partial(_nsr), _nsr_size),
-    "nsr-no-training": Contender("NSR, no training", "nodes", partial(_nsr, without="training"), _nsr_size),
-    "nsr-no-screen": Contender("NSR, no screen", "nodes", partial(_nsr, without="screen"), _nsr_size),
+    "nsr-no-training": Contender("NSR, no training", "nodes", partial(_nsr, proposals=("screen",)), _nsr_size),
+    "nsr-no-screen": Contender("NSR, no screen", "nodes", partial(_nsr, proposals=("training", "products")), _nsr_size),
     "tree": Contender("decision tree", "nodes", _tree, lambda model: model.tree_.node_count),
     "difference-tree": Contender(
         "tree on differences", "nodes", _difference_tree, lambda model: model[-1].tree_.node_count
