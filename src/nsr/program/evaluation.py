@@ -152,6 +152,9 @@ class _Scalars:
             case Count(formulas):
                 one, zero = self.constant(Fraction(1)), self.constant(Fraction(0))
                 return reduce(operator.add, (self.where(self.value(part), one, zero) for part in formulas))
+            case Order() if (absolute := node.absolute) is not None:  # as abs of it: its negative may round differently
+                value = self.value(absolute)
+                return self.order(2, [value, -value])
             case Order(rank, parts):
                 return self.order(rank, [self.value(part) for part in parts])
         raise TypeError(f"cannot evaluate {node!r}")

@@ -23,7 +23,8 @@ def as_choices(number: Count | Order) -> Expression:
 def order_cases(number: Order) -> list[tuple[Expression, Expression]]:
     """Formulas and numbers: one formula always holds, and where one holds, its number is the answer."""
     if (absolute := number.absolute) is not None:
-        return [(Compare(">=", absolute, 0), absolute), (Compare("<=", absolute, 0), number.parts[1])]
+        negative = Linear([(-1, absolute)])  # not number.parts[1], whose terms floats would add in another order
+        return [(Compare(">=", absolute, 0), absolute), (Compare("<=", absolute, 0), negative)]
     if (clipped := number.clipped) is not None:
         part, low, high = clipped
         inside = And(Compare(">=", part, low), Compare("<=", part, high))

@@ -64,7 +64,8 @@ def rows_within(largest):
     """Rows of integers as large as stated, and smaller."""
     near = [{name: (-1) ** index * (largest - index % 2) for index, name in enumerate(NAMES)}]
     near += [{name: -value for name, value in near[0].items()}, dict.fromkeys(NAMES, largest)]
-    return near + integer_rows(largest=min(largest, 2**40))
+    others = integer_rows(largest=min(largest, 2**40))  # some of them are larger than a very small range
+    return near + [row for row in others if max(map(abs, row.values())) <= largest]
 
 
 @needs_compiler
