@@ -25,6 +25,8 @@ CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
 SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+PER_CONSTANT = 1.2
+"""Nats by which each of many constants that few rows leave open must be simpler, on average."""
 CONSTANTS_PER_ROW = 0.005
 """How many constants the rows may leave open: each misplaces about one row in so many."""
 UNLIKELY = 0.005
@@ -85,7 +87,9 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
     unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
-    if total_surprise(rule, known) < 2 * SURPRISING and len(unknown) > CONSTANTS_PER_ROW * len(reader.rows):
+    fixed = CONSTANTS_PER_ROW * len(reader.rows)
+    needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed))
+    if len(unknown) > fixed and total_surprise(rule, known) < needed:
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     for position, atom in enumerate(rule.atoms):
         each = known[position]
