@@ -6,17 +6,21 @@ To let rules compare something else, such as ``a + b`` with ``c``, propose its w
 
 import itertools
 from collections.abc import Iterator, Sequence, Sized
+from fractions import Fraction
 
 import numpy as np
 
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
+from nsr.reading.weights import integer_weights
 
 MOST_SUMS = 3_000
 """How many sums are examined closely."""
 COMPARABLE = 100.0
 """Columns whose spreads differ by no more than this factor are compared with each other."""
+SIMILAR = 20.0
+"""Columns are added to a sum if their spread differs by no more than this factor."""
 WITHIN = 0.02
 """So are columns that each have this share of their rows within the range of the other."""
 SCREENED = 2_000
@@ -80,14 +84,40 @@ def comparable(columns: Columns) -> Iterator[Weights]:
 
 def short_sums(columns: Columns, names: Sequence[str]) -> Iterator[Weights]:
     """Sums of up to four of some columns with weights 1 and -1, where their spreads are similar; the shortest first."""
-    x = columns.x.double().numpy()
-    spread = {name: max(float(x[:, columns.names.index(name)].std()), 1e-300) for name in names}
+    spread = _spreads(columns)
     for count in range(1, 5):
         for chosen in itertools.combinations(sorted(names), count):
             if max(spread[name] for name in chosen) > COMPARABLE * min(spread[name] for name in chosen):
                 continue
             for signs in itertools.product((1, -1), repeat=count - 1):
                 yield tuple(zip(chosen, (1, *signs), strict=True))
+
+
+def neighbours(columns: Columns, weights: Weights, *, more: bool) -> list[Weights]:
+    """Sums that differ from a sum in one column: dropped, or with another weight; with ``more``, added or exchanged."""
+    spread = _spreads(columns)
+    own, sizes = dict(weights), sorted({abs(weight) for _, weight in weights})
+    reach = max(abs(weight) * spread[name] for name, weight in weights)
+    similar = [
+        (name, sign * size)
+        for name in columns.names
+        for size in sizes
+        for sign in (1, -1)
+        if more and name not in own and reach <= SIMILAR * size * spread[name] <= SIMILAR**2 * reach
+    ]
+    found = [own | {name: sign * size} for name, weight in weights for size in sizes for sign in [np.sign(weight)]]
+    for name in own:
+        others = {each: weight for each, weight in weights if each != name}
+        found += [others] if others else []
+        found += [others | dict([pair]) for pair in similar if abs(pair[1]) == abs(own[name])]
+    found += [own | dict([pair]) for pair in similar]
+    return list(dict.fromkeys(integer_weights(list(each), list(map(Fraction, map(int, each.values())))) for each in found))
+
+
+def _spreads(columns: Columns) -> dict[str, float]:
+    """The standard deviation of each column."""
+    spread = np.maximum(columns.x.double().numpy().std(0), 1e-300)
+    return dict(zip(columns.names, spread.tolist(), strict=True))
 
 
 def _enough_within(x: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from nsr.learn.rules import Reader, case_nats, cases, exception_nats, nats_without_rule
+from nsr.learn.rules import Reader, case_counts, case_nats, cases, exception_nats, nats_without_rule, refined
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.rows import LabelledRows
 from nsr.reading.screen import Screen
@@ -22,7 +22,8 @@ SAME_SUM = 2
 """How many of them may compare the same sum; steps along one sum are looked for separately."""
 CLOSE = 20
 """How many of the best splits are compared by the length of the description, prices included."""
-DESCRIPTIONS = (case_nats, exception_nats)
+FEW = 5
+"""How many of the best comparisons with 0 are, where only the worst case is split."""
 HEAVY = 5
 """A weight is heavy if it is so many times another one."""
 
@@ -30,36 +31,48 @@ HEAVY = 5
 def grown(screen: Screen, reader: Reader, atoms: list[Atom], deadline: float = math.inf) -> list[Atom]:
     """Atoms chosen greedily, each for the description it shortens most, as long as one does.
 
-    Two descriptions count: one sees progress in mixed cases, the other insists that cases become pure.
+    Three descriptions count: one sees progress in mixed cases, one insists that cases become pure, and the last splits
+    the case with the most exceptions only, since ``a = k or b = k or ...`` has many cases and a short formula.
     """
     rows, sums = screen.rows, screen.sums
-    now = [math.inf, math.inf]
+    place = cases(rows, atoms)
+    leaves = case_counts(rows, place).argmax(1)[place]
+    shortest = [math.inf] * 3
     while len(atoms) <= DEEPEST and time.monotonic() < deadline:
-        place = cases(_signs(rows, atoms))
         price = sum(map(reader.price, atoms))
-        now = [min(before, describe(rows, place) + price) for before, describe in zip(now, DESCRIPTIONS, strict=True)]
+        ways = (case_nats, place, refined), (exception_nats, place, refined), (exception_nats, leaves, _worst_refined)
+        shortest = [min(before, way[0](rows, way[1]) + price) for before, way in zip(shortest, ways, strict=True)]
         splits = screen.splits(place, atoms, sums)
         if len(sums) == len(screen.sums):
             sums = [split.atom.weights for split in splits[: max(100, len(rows.columns.names))]]
         used = Counter(atom.weights for atom in atoms)
         sums = [weights for weights in sums if used[weights] < SAME_SUM]
+        at_zero = _best_at_zero(rows, place, sums)[:CLOSE] + _best_at_zero(rows, leaves, sums)[:FEW]
+        close = dict.fromkeys([*at_zero, *(split.atom for split in splits[:CLOSE])])
+        options = [atom for atom in close if atom not in atoms]
         enough = PROGRESS * nats_without_rule(rows) if len(atoms) >= SLOW else 0.0
-        close = dict.fromkeys([*_best_at_zero(rows, place, sums)[:CLOSE], *(split.atom for split in splits[:CLOSE])])
-        options = [[*atoms, atom] for atom in close if atom not in atoms]
-        for before, describe in zip(now, DESCRIPTIONS, strict=True):
-            nats = [describe(rows, cases(_signs(rows, option))) + sum(map(reader.price, option)) for option in options]
+        for before, (describe, groups, refine) in zip(shortest, ways, strict=True):
+            nats = [describe(rows, refine(rows, groups, atom)) + price + reader.price(atom) for atom in options]
             if options and min(nats) < before - enough:
-                atoms = options[int(np.argmin(nats))]
+                atoms = [*atoms, options[int(np.argmin(nats))]]
+                place, leaves = cases(rows, atoms), _worst_refined(rows, leaves, atoms[-1])
                 break
         else:
             break
     return atoms
 
 
+def _worst_refined(rows: LabelledRows, place: np.ndarray, atom: Atom) -> np.ndarray:
+    """Cases of which the one with the most exceptions is split by an atom."""
+    counts = case_counts(rows, place)
+    worst = int((counts.sum(1) - counts.max(1)).argmax())
+    return np.where(place == worst, len(counts) + rows.signs(atom) + 1, place)
+
+
 def _best_at_zero(rows: LabelledRows, place: np.ndarray, sums: Sequence[Weights]) -> list[Atom]:
     """Sums of several columns compared with 0, those that leave the least uncertainty first."""
     atoms = [Atom(weights) for weights in sums if len(weights) > 1]
-    return sorted(atoms, key=lambda atom: rows.uncertainty(place * 3 + rows.signs(atom) + 1))
+    return sorted(atoms, key=lambda atom: rows.uncertainty(refined(rows, place, atom)))
 
 
 def parts_by_size(atom: Atom) -> list[Atom]:
@@ -73,8 +86,3 @@ def parts_by_size(atom: Atom) -> list[Atom]:
     return [
         Atom(integer_weights([name for name, _ in part], [Fraction(weight) for _, weight in part])) for part in parts
     ]
-
-
-def _signs(rows: LabelledRows, atoms: Sequence[Atom]) -> np.ndarray:
-    signs = [rows.signs(atom) for atom in atoms]
-    return np.column_stack(signs) if signs else np.zeros((len(rows), 0), dtype=np.int8)

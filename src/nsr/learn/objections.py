@@ -15,9 +15,10 @@ from nsr.learn.diagnostics import (
     smooth_border,
 )
 from nsr.learn.evidence import percent
-from nsr.learn.precision import precision, total_surprise
+from nsr.learn.precision import is_plain, precision, total_surprise
 from nsr.learn.rules import Reader, Rule, nats_without_rule
 from nsr.reading.atoms import Atom
+from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.screen import Screen
 
@@ -25,6 +26,10 @@ CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
 SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+SURPRISING_TOGETHER = 5.0
+"""The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them."""
+PER_FACTOR = 1.0
+"""The same for each factor beyond three in a comparison of products, of which there are very many."""
 PER_CONSTANT = 1.2
 """Nats by which each of many constants that few rows leave open must be simpler, on average."""
 CONSTANTS_PER_ROW = 0.005
@@ -91,13 +96,20 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed))
     if len(unknown) > fixed and total_surprise(rule, known) < needed:
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
-    for position, atom in enumerate(rule.atoms):
-        each = known[position]
-        compares_product = any(name in reader.rows.columns.products for name in atom.columns)
-        plain = not compares_product and sorted(weight for _, weight in atom.weights) in ([1], [-1, 1])
-        if not plain and each is not None and each.weights + each.constant < SURPRISING:
-            return atom
+    all_factors = [_factors(reader.rows.columns, atom) for atom in rule.atoms]
+    weighted = [position for position, atom in enumerate(rule.atoms) if all_factors[position] or not is_plain(atom)]
+    for position in weighted:
+        each, factors = known[position], all_factors[position]
+        needed = SURPRISING if len(weighted) == 1 and factors <= 3 else SURPRISING_TOGETHER
+        if each is not None and each.weights + each.constant < needed + PER_FACTOR * max(factors - 3, 0):
+            return rule.atoms[position]
     return None
+
+
+def _factors(columns: Columns, atom: Atom) -> int:
+    """How many factors both sides of a comparison of products have; 0 if it compares none."""
+    products = [columns.products[name] for name in atom.columns if name in columns.products]
+    return sum(len(product.children) for product in products) + (len(atom.columns) - len(products)) * bool(products)
 
 
 def held_out_objection(wrong: float, rows: int, expected: float) -> str | None:

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+import torch
 from scipy.optimize import linprog
 
 from nsr.learn.candidates import evenly_spaced
 from nsr.learn.rules import Reader, Rule
 from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
 from nsr.reading.rounding import as_rational, number_nats
-from nsr.reading.rules import gap_between
+from nsr.reading.rows import LabelledRows
+from nsr.reading.rules import SideClasses, gap_between
 from nsr.reading.weights import integer_weights, ratio_nats, simple_ratios, simplest_ratio
 
 MOST_ROWS = 1_500
@@ -29,6 +32,8 @@ LEVEL = 1.6
 """Nats to say of which power of ten all constants are multiples."""
 EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
+POSITIVE = 0.9
+"""Multiples are looked for where this share of the rows have two positive numbers."""
 ABSENT = math.log(2)
 """Nats to say that a column is not compared."""
 
@@ -136,13 +141,21 @@ def precision(reader: Reader, rule: Rule, position: int) -> Precision | None:
 
 
 def total_surprise(rule: Rule, known: Sequence[Precision | None]) -> float:
-    """Nats by which all numbers of a rule are simpler than their ranges; constants may share a power of ten."""
+    """Nats by which all numbers of a rule are simpler than their ranges; constants may share a power of ten.
+
+    That two columns are compared without weights does not count: so do the stairs along ``a + b > c``.
+    """
     pairs = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if each is not None]
     apart = sum(each.constant for _, each in pairs)
     constants = [(atom.constant, each) for atom, each in pairs if atom.constant]
     level = min((_power(constant) for constant, _ in constants), default=0)
     together = sum(each.width - math.log(max(each.reach / 10.0**level, 2.0)) for _, each in constants) - LEVEL
-    return sum(each.weights for _, each in pairs) + max(apart, together)
+    return sum(each.weights for atom, each in pairs if not is_plain(atom)) + max(apart, together)
+
+
+def is_plain(atom: Atom) -> bool:
+    """Whether an atom compares a column, or two, without weights."""
+    return sorted(weight for _, weight in atom.weights) in ([1], [-1, 1])
 
 
 def _power(constant: Fraction) -> int:
@@ -157,7 +170,7 @@ def _power(constant: Fraction) -> int:
 def _is_open(reader: Reader, atoms: Sequence[Atom], position: int) -> bool:
     sides, columns, atom = reader.side_classes(atoms, position), reader.rows.columns, atoms[position]
     gap = None if sides is None else gap_between(reader.rows, atom, sides)
-    step = columns.step(atom.weights)
+    step = columns.grid(atom.weights)
     return gap is None or step is None or gap.above - gap.below > step
 
 
@@ -190,21 +203,31 @@ def simpler_sums(reader: Reader, atoms: Sequence[Atom], position: int) -> list[W
     return list(dict.fromkeys(weights for weights in found if weights is not None))
 
 
-def other_multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weights]:
-    """Simple multiples, such as 1.1 and 1/0.9, that the rows allow for an atom of two columns without a constant."""
+def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weights]:
+    """Simple multiples, such as 1.1 and 1/0.9, that the rows allow for an atom of two columns without a constant.
+
+    ``a > r*b`` is ``a / b > r`` where b is positive, so r is read as any constant is.
+    """
     names = [name for name, _ in atoms[position].weights]
-    space = None if len(names) != 2 else _space(reader, atoms, position, names, through_zero=True)
-    if space is None:
+    sides = None if len(names) != 2 else reader.side_classes(atoms, position)
+    if sides is None:
         return []
-    space.fix(0, 1.0)
-    bounds = space.range(1)
-    if bounds is None:
+    rows = reader.rows
+    one, two = (rows.columns.x[:, rows.columns.names.index(name)].double().numpy() for name in names)
+    usable = np.flatnonzero((one > 0) & (two > 0))
+    if len(usable) < POSITIVE * len(rows):
         return []
-    low, high = sorted(bound * space.spread[0] / space.spread[1] for bound in bounds)
-    if low <= 0 <= high:
-        return []
-    ratios = simple_ratios(as_rational(low), as_rational(high))
-    return [integer_weights(names, [Fraction(1), ratio]) for ratio in ratios if ratio.denominator < 10**6]
+    ratio = Columns(torch.from_numpy(one[usable] / two[usable]).unsqueeze(-1), ["ratio"], units=[None])
+    of_ratio = LabelledRows(ratio, rows.classes[usable], rows.weight[usable], rows.n_classes)
+    found: list[Fraction] = []
+    for below, above in ((sides.below, sides.above), (sides.above, sides.below)):
+        for slack in (0.0, sides.slack):
+            gap = gap_between(of_ratio, Atom((("ratio", 1),)), SideClasses(below[usable], above[usable], slack))
+            if gap is not None:
+                found += simple_ratios(gap.low, gap.high)
+    return list(
+        dict.fromkeys(integer_weights(names, [Fraction(1), -each]) for each in found if each.denominator < 10**6)
+    )
 
 
 def _simplest(

@@ -70,8 +70,8 @@ def propose(network: Network, rows: LabelledRows, *, passes: int = 2) -> Proposa
     if logarithms:
         rows = logarithms_of(rows, network.inputs)
     state = _State(network, rows, bits, list(units))
-    candidates = {at: list(candidate_sums(unit, integers=logarithms)) for at, unit in units.items()}
     state.leave_out()
+    candidates = {at: list(candidate_sums(units[at], integers=logarithms)) for at in state.active}
     atoms: dict[int, Atom] = {}
     for _ in range(passes):
         for at in state.active:

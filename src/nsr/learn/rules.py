@@ -6,7 +6,7 @@ rule longer.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -66,15 +66,35 @@ class Reader:
 
     rows: LabelledRows
     preferred: Preferred = field(default_factory=dict)
+    _prices: dict[Atom, float] = field(default_factory=dict)
 
     def read(self, atoms: Sequence[Atom], alternatives: Alternatives | None = None, *, origin: str = "screen") -> Rule:
         """The rule with the shortest description that compares these sums, or alternatives, with suitable constants."""
-        chosen = list(dict.fromkeys(atoms))[:MOST_ATOMS]
+        chosen, left_out = list(dict.fromkeys(atoms))[:MOST_ATOMS], []
         for _ in range(2):
-            chosen = self._with_better_sums(self._with_zeros(chosen), alternatives or {})
-            chosen = self._without_superfluous(chosen)
-        chosen = self._with_simple_constants(self._with_zeros(chosen))
-        return self._rule(chosen, origin)
+            every = self._with_better_sums(self._with_zeros(chosen), alternatives or {})
+            chosen = self._without_superfluous(every)
+            left_out += [atom for atom in every if atom not in chosen]
+        rule = self._finished(chosen, origin)
+        for atom in self._worth_adding(chosen, left_out):
+            rule = min(rule, self._finished([*rule.atoms, atom], origin), key=lambda each: each.nats)
+        return rule
+
+    def _finished(self, atoms: list[Atom], origin: str) -> Rule:
+        return self._rule(self._with_simple_constants(self._with_zeros(atoms)), origin)
+
+    def _worth_adding(self, kept: Sequence[Atom], left_out: Sequence[Atom]) -> list[Atom]:
+        """Atoms that were left out although they explain more rows than they cost.
+
+        Cases are a poor price for formulas such as ``a = k or b = k or ...``, which have many cases and are short.
+        """
+        now = self._contradicted(kept)
+        per_row = math.log(max(self.rows.total / max(now, 1.0), math.e))
+        return [
+            atom
+            for atom in dict.fromkeys(left_out)
+            if (now - self._contradicted([*kept, atom])) * per_row > self.price(atom)
+        ]
 
     def signs(self, atoms: Sequence[Atom]) -> np.ndarray:
         """(rows, atoms): each row's side of each atom."""
@@ -84,10 +104,15 @@ class Reader:
 
     def nats(self, atoms: Sequence[Atom]) -> float:
         """What atoms cost, and the classes of the rows given each row's side of each."""
-        return exception_nats(self.rows, cases(self.signs(atoms))) + sum(self.price(atom) for atom in atoms)
+        return exception_nats(self.rows, cases(self.rows, atoms)) + sum(map(self.price, atoms))
 
     def price(self, atom: Atom) -> float:
         """Nats to name an atom: its sum and its constant, if it has one."""
+        if atom not in self._prices:
+            self._prices[atom] = self._price(atom)
+        return self._prices[atom]
+
+    def _price(self, atom: Atom) -> float:
         columns = self.rows.columns
         n_columns = len(columns.names) - len(columns.products)
         factors = [len(columns.products[name].children) for name in atom.columns if name in columns.products]
@@ -152,7 +177,7 @@ class Reader:
 
     def _contradicted(self, atoms: Sequence[Atom]) -> float:
         """The weight of the rows that no formula of the atoms can be right on."""
-        return outvoted(_case_counts(self.rows, cases(self.signs(atoms))))
+        return outvoted(case_counts(self.rows, cases(self.rows, atoms)))
 
     def _with_simple_constants(self, atoms: list[Atom]) -> list[Atom]:
         """Each atom with a simple constant; one that another atom has is simple too."""
@@ -182,7 +207,7 @@ class Reader:
         """
         fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
-        options += [each for each in (*others, Fraction(0)) if loose.low <= each <= loose.high]
+        options += [each for each in (*others, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
         least = self._misplaced(atom.with_constant(gap.middle), sides)
 
         def cost(each: Fraction) -> float:
@@ -199,7 +224,7 @@ class Reader:
 
     def side_classes(self, atoms: Sequence[Atom], position: int) -> SideClasses | None:
         """The class of each row below and above an atom; None where equal rows belong to neither."""
-        others = cases(self.signs([*atoms[:position], *atoms[position + 1 :]]))
+        others = cases(self.rows, [*atoms[:position], *atoms[position + 1 :]])
         rows = self.rows
         n_cases = int(others.max()) + 1
         cells = (others * 3 + rows.signs(atoms[position]) + 1) * rows.n_classes + rows.classes
@@ -211,8 +236,11 @@ class Reader:
         slack = WOBBLE if contradicted > 0 else 0.0
         if min(lost) > contradicted + slack:
             return None
-        low, high = (part.argmax(1)[others] for part in cuts[int(np.argmin(lost))])
-        return SideClasses(low, high, slack)
+        below, above = cuts[int(np.argmin(lost))]
+        low, high = below.argmax(1), above.argmax(1)
+        per_row = nats_per_row(contradicted, rows.total)
+        low, high = np.where(_decided(below, per_row), low, high), np.where(_decided(above, per_row), high, low)
+        return SideClasses(low[others], high[others], slack)
 
     def _rule(self, atoms: list[Atom], origin: str) -> Rule:
         rows = self.rows
@@ -257,13 +285,9 @@ class Reader:
     def _table(self, atoms: Sequence[Atom]) -> Table:
         """The class of every case that the rows decide."""
         rows, signs = self.rows, self.signs(atoms)
-        place = cases(signs)
-        votes = _case_counts(rows, place)
-        wrong = outvoted(votes) / rows.total
-        nats = math.inf if wrong == 0 else math.log((1 - wrong) / wrong)
-        ranked = np.sort(votes, axis=1)
-        lead = ranked[:, -1] - ranked[:, -2]
-        decided = (lead > 0) & (np.where(lead > 0, lead, 1) * nats >= DECISIVE)
+        place = cases(rows, atoms)
+        votes = case_counts(rows, place)
+        decided = _decided(votes, nats_per_row(outvoted(votes), rows.total))
         first = np.zeros(len(votes), dtype=np.int64)
         first[place] = np.arange(len(place))
         return Table(
@@ -274,17 +298,22 @@ class Reader:
         )
 
 
-def cases(signs: np.ndarray) -> np.ndarray:
-    """The number of each row's pattern of signs: 0, 1, ..."""
-    codes = np.zeros(len(signs), dtype=np.int64)
-    for column in signs.T:
-        codes = np.unique(codes * 3 + column + 1, return_inverse=True)[1]
-    return codes
+def cases(rows: LabelledRows, atoms: Iterable[Atom]) -> np.ndarray:
+    """The number of the case of each row, 0, 1, ...: rows of one case are on the same side of every atom."""
+    place = np.zeros(len(rows), dtype=np.int64)
+    for atom in atoms:
+        place = np.unique(refined(rows, place, atom), return_inverse=True)[1]
+    return place
+
+
+def refined(rows: LabelledRows, place: np.ndarray, atom: Atom) -> np.ndarray:
+    """Cases with one more atom; some of the numbers may be of no row."""
+    return place * 3 + rows.signs(atom) + 1
 
 
 def case_nats(rows: LabelledRows, place: np.ndarray) -> float:
     """Nats to describe the classes of rows case by case: cases are expected to be pure, and few rows say little."""
-    counts = _case_counts(rows, place)
+    counts = case_counts(rows, place)
     totals, n_classes = counts.sum(1), rows.n_classes
     pure = gammaln(totals + n_classes * CERTAIN) - gammaln(n_classes * CERTAIN)
     return float(pure.sum() - (gammaln(counts + CERTAIN) - gammaln(CERTAIN)).sum())
@@ -292,13 +321,13 @@ def case_nats(rows: LabelledRows, place: np.ndarray) -> float:
 
 def exception_nats(rows: LabelledRows, place: np.ndarray) -> float:
     """Nats to describe the classes of rows by one class for each case, and a list of the rows that are exceptions."""
-    counts = _case_counts(rows, place)
+    counts = case_counts(rows, place)
     guess = counts.argmax(1)[place]
     exceptions = description_length(rows.classes, guess, rows.weight, rows.n_classes)
-    return len(counts) * math.log(rows.n_classes) + exceptions
+    return int((counts.sum(1) > 0).sum()) * math.log(rows.n_classes) + exceptions
 
 
-def _case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
+def case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
     """(cases, classes): the weight of the rows."""
     n_cases, n_classes = int(place.max()) + 1, rows.n_classes
     return np.bincount(place * n_classes + rows.classes, rows.weight, n_cases * n_classes).reshape(n_cases, n_classes)
@@ -307,6 +336,18 @@ def _case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
 def outvoted(votes: np.ndarray) -> float:
     """The weight of the rows that are not of their case's majority class."""
     return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
+
+
+def nats_per_row(wrong: float, total: float) -> float:
+    """Nats by which a row speaks for its class where so many of all labels are wrong; infinitely many if none is."""
+    return math.inf if wrong == 0 else math.log(max(total - wrong, wrong) / wrong)
+
+
+def _decided(votes: np.ndarray, per_row: float) -> np.ndarray:
+    """For which cases the rows speak clearly enough for one class."""
+    ranked = np.sort(votes, axis=1)
+    lead = ranked[:, -1] - ranked[:, -2]
+    return np.asarray((lead > 0) & (np.where(lead > 0, lead, 1) * per_row >= DECISIVE))
 
 
 def with_turned_ties(expression: Expression, sides: tuple[Expression, Expression]) -> Expression:

@@ -15,16 +15,16 @@ import torch
 from torch import Tensor
 
 from nsr.learn.base import PROPOSALS
-from nsr.learn.candidates import candidate_sums, evenly_spaced, short_sums
+from nsr.learn.candidates import candidate_sums, evenly_spaced, neighbours, short_sums
 from nsr.learn.chains import grown, parts_by_size
 from nsr.learn.diagnostics import margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
-from nsr.learn.precision import other_multiples, simpler_sums
+from nsr.learn.precision import multiples, simpler_sums
 from nsr.learn.proposals import propose
-from nsr.learn.rules import Preferred, Reader, Rule, description_length, nats_without_rule
+from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
 from nsr.program.program import Program
@@ -42,9 +42,9 @@ GROWN_ON = 1_000
 """Chains are grown on this many rows at most."""
 CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
-MATTERING = 9
-"""How many columns are taken for those that matter."""
-CLOSE = 3.0
+MATTERING, FEW_MATTERING = 9, 6
+"""How many columns are taken for those that matter; so many are screened where there are more than two classes."""
+CLOSE = 2.0
 """Nats by which another rule may be longer and still explain the rows as well."""
 SAME = 0.005
 """The share of the rows on which two rules may differ and still count as the same."""
@@ -54,6 +54,9 @@ EXTENDED = 3
 """How many rules are extended by further comparisons."""
 READ = 8
 """How many networks are read."""
+BETTER, FEW = 0.9, 20
+"""A network is not read if it is wrong on more than this share of the rows to choose by that the most frequent class is
+wrong on, unless there are few of them."""
 SPARSITIES = (4e-3, 2e-2)
 """Penalties on the weights of networks, in the order in which they are tried."""
 
@@ -107,7 +110,7 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     second.run(
         tuple(name for name in settings.proposals if PROPOSALS.index(name) >= PROPOSALS.index(found.rule.origin))
     )
-    other = second.best_on_all_rows()
+    other = second.reread(second.best())
     if other.nats > found.rule.nats + CLOSE or _agree(found, other, second.rows.columns, rows):
         return found
     return _not_the_only_one(found, second.rows.columns.written_out(other.expression))
@@ -126,7 +129,7 @@ def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows) -> b
     texts = found.columns.written_out(found.rule.expression), columns.written_out(other.expression)
     for each in (x, shuffled):
         one, two = (Columns(each, rows.columns.names).evaluate(Program(text, rows.columns.names)) for text in texts)
-        if (one != two).mean() > max(SAME, found.rule.wrong / rows.total):
+        if (one != two).mean() > SAME:
             return False
     return True
 
@@ -138,7 +141,10 @@ class _Attempt:
     rows: LabelledRows
     settings: Settings
     rules: list[Rule] = field(default_factory=list)
+    """With the description of the rows to learn from and to choose by."""
     networks: list[Network] = field(default_factory=list)
+    withstood: Expression | None = None
+    """The best rule, if networks found no better one."""
     _best: tuple[Expression, Rule] | None = None
 
     def __post_init__(self) -> None:
@@ -159,7 +165,9 @@ class _Attempt:
         for share, stage in self.stages(wanted):
             if self.finished():
                 break
+            before = self.best().expression if self.rules else None
             stage()
+            self.withstood = before if self.networks and self.best().expression == before else None
             self.settings.on_progress(share)
 
     def stages(self, wanted: Sequence[str]) -> Iterator[tuple[float, Callable[[], None]]]:
@@ -186,7 +194,8 @@ class _Attempt:
         left = description_length(
             self.seen.classes, answers(best.expression, self.seen), self.seen.weight, self.seen.n_classes
         )
-        if not best.comparisons or best.nats - left > SHORT * (self.null - left):
+        short = best.nats - left <= SHORT * (self.null - left) or self.withstood == best.expression
+        if not best.comparisons or not short:
             return False
         if vague_atom(Reader(self.seen), best) is not None:
             return False
@@ -197,20 +206,39 @@ class _Attempt:
     def best(self) -> Rule:
         """The rule with the shortest description of the rows to learn from and to choose by, read once more from both.
 
-        Rules are compared as they were read from the rows to learn from.
+        Rules are compared as they were read.
         """
-        chosen = min(self._rescored(), key=lambda rule: (rule.nats, rule.expression.size))
+        if not self.rules:
+            self._add(())
+        chosen = min(self.rules, key=lambda rule: (rule.nats, rule.expression.size))
         if self._best is None or self._best[0] is not chosen.expression:
             reader = Reader(self.seen, self.settings.preferred)
             alternatives = {
-                atom.weights: simpler_sums(reader, chosen.atoms, at)
+                atom.weights: [*simpler_sums(reader, chosen.atoms, at), *multiples(reader, chosen.atoms, at)]
                 for at, atom in enumerate(chosen.atoms)
                 if len(atom.weights) > 1
             }
             again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
             final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
-            self._best = chosen.expression, self._taken_apart(reader, final)
+            self._best = chosen.expression, self._taken_apart(reader, self._polished(reader, final))
         return self._best[1]
+
+    def _polished(self, reader: Reader, rule: Rule) -> Rule:
+        """A rule with sums that differ in one column or weight as long as they explain the rows better.
+
+        Where labels are wrong, the weights of a network lead near the true sum, and not always to it. Sums of the
+        screen are only made shorter: what is to be added to them is for networks to say.
+        """
+        while time.monotonic() < self.settings.deadline:
+            nearby = {
+                atom.weights: neighbours(reader.rows.columns, atom.weights, more=rule.origin != "screen")
+                for atom in rule.atoms
+            }
+            better = reader.read(rule.atoms, nearby, origin=rule.origin)
+            if better.nats > rule.nats - 1e-6:
+                break
+            rule = better
+        return rule
 
     def _taken_apart(self, reader: Reader, rule: Rule) -> Rule:
         """A rule with ``20*a + c > 20*b + d`` as two comparisons, of a and b and of c and d, if these do as well."""
@@ -224,19 +252,17 @@ class _Attempt:
         """Comparisons of single columns and of two, chosen greedily."""
         screened = self.learn.subset(evenly_spaced(self.learn, GROWN_ON))
         screen = Screen(screened, candidate_sums(screened))
-        self.rules.append(self.reader.read(()))
+        self._add(())
         self._screen(screen, "screen")
 
     def _screen(self, screen: Screen, origin: str) -> None:
         """Chains of comparisons, grown from none, from the best ones, and from pairs that matter together."""
         if (steps := steps_along_one_sum(screen)) is not None:
-            self.rules.append(self.reader.read(steps, origin=origin))
+            self._add(steps, origin=origin)
             if self.finished():
                 return
         for start in [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]:
-            self.rules.append(
-                self.reader.read(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
-            )
+            self._add(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
             if self.rules[-1].wrong == 0 or time.monotonic() > self.settings.deadline:
                 break
         self._extend(screen.sums)
@@ -244,16 +270,20 @@ class _Attempt:
     def _extend(self, sums: Sequence[Weights]) -> None:
         """Add comparisons to the best rules where rows contradict them: few do, so the rows to choose by count too."""
         screen = Screen(self.seen.subset(evenly_spaced(self.seen, GROWN_ON)), sums)
-        scored = sorted(self._rescored(), key=lambda rule: rule.nats)
-        for rule in list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]:
-            if rule.wrong and rule.comparisons:
-                atoms = grown(screen, Reader(self.seen), list(rule.atoms), self.settings.deadline)
-                if set(atoms) != set(rule.atoms):
-                    self.rules.append(self.reader.read(atoms, origin=rule.origin))
+        reader = Reader(self.seen, self.settings.preferred)
+        scored = sorted(self.rules, key=lambda rule: rule.nats)
+        best = list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]
+        self.rules += [self._extended(screen, reader, rule) for rule in best if rule.wrong and rule.comparisons]
 
-    def _rescored(self) -> list[Rule]:
-        """All rules, with the description of the rows to learn from and to choose by."""
-        return [_rescored(rule, self.learn, self.seen) for rule in self.rules]
+    def _extended(self, screen: Screen, reader: Reader, rule: Rule) -> Rule:
+        """A rule with further comparisons where they explain rows that contradict it."""
+        atoms = grown(screen, reader, list(rule.atoms), self.settings.deadline)
+        return rule if set(atoms) == set(rule.atoms) else reader.read(atoms, origin=rule.origin)
+
+    def _add(self, atoms: Sequence[Atom], alternatives: Alternatives | None = None, *, origin: str = "screen") -> None:
+        """Read a rule from the rows to learn from, and describe with it those to choose by too."""
+        rule = self.reader.read(atoms, alternatives, origin=origin)
+        self.rules.append(_rescored(rule, self.learn, self.seen))
 
     def from_training(self, sparsity: float, *, narrowed: bool = False) -> None:
         """Comparisons of sums that networks learn, from all columns or from those that matter to earlier networks."""
@@ -262,7 +292,8 @@ class _Attempt:
 
     def from_narrowed_screen(self) -> None:
         """Sums of up to four columns with weights 1 and -1, of the columns that matter to the networks."""
-        sums = list(short_sums(self.learn.columns, self._columns_that_matter()))
+        most = MATTERING if self.learn.n_classes == 2 else FEW_MATTERING
+        sums = list(short_sums(self.learn.columns, self._columns_that_matter()[:most]))
         if not sums:
             return
         self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, GROWN_ON)), sums), "training")
@@ -290,17 +321,23 @@ class _Attempt:
             sparsity=sparsity,
             deadline=settings.deadline,
         )
-        for network in networks[:READ]:
+        for network in filter(self._better_than_chance, networks[:READ]):
             proposal = propose(network, self.learn)
             if proposal.products:
                 self.rows = self.rows.with_products(proposal.products)
                 self.split()
-            self.rules.append(self.reader.read(proposal.atoms, proposal.alternatives, origin=origin))
+            self._add(proposal.atoms, proposal.alternatives, origin=origin)
             if self.rules[-1].wrong == 0 and self.finished():
                 break
         self.networks += networks
         if not self.finished():
             self._extend(candidate_sums(self.learn))
+
+    def _better_than_chance(self, network: Network) -> bool:
+        """Whether a network is wrong on fewer rows that it was not trained on than the most frequent class is."""
+        choose = self.rows.subset(self._parts[1])
+        wrong = float((network.classes(network.bits(choose.columns.x)).numpy() != choose.classes).sum())
+        return len(choose) < FEW or wrong <= BETTER * float((choose.classes != self.learn.majority).sum())
 
     def _reason(self, seen: Rule, rule: Rule, judged: float) -> str | None:
         """Why the rule is not handed out, and whether more time might help; None if it is."""
@@ -316,29 +353,28 @@ class _Attempt:
         reader = Reader(self.rows, self.settings.preferred)
         for at, atom in enumerate(rule.atoms):
             if len(atom.weights) > 1:
-                others = [*simpler_sums(reader, rule.atoms, at), *other_multiples(reader, rule.atoms, at)]
+                others = [*simpler_sums(reader, rule.atoms, at), *multiples(reader, rule.atoms, at)]
                 for weights in dict.fromkeys(others):
                     if weights != atom.weights:
                         changed = [*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]]
                         yield reader.read(changed, origin=rule.origin)
 
-    def best_on_all_rows(self) -> Rule:
-        """The best rule, with the description of all rows."""
-        self.rules = self.rules or [self.reader.read(())]
-        return _rescored(self.best(), self.seen, self.rows)
+    def reread(self, rule: Rule) -> Rule:
+        """A rule that was read without the rows to judge by, read again with all rows if that explains them better."""
+        before = _rescored(rule, self.seen, self.rows)
+        if not _wrong(rule, self.judge):
+            return before
+        reader = Reader(self.rows, self.settings.preferred)
+        screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
+        again = self._polished(reader, reader.read(rule.atoms, origin=rule.origin))
+        return min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
 
     def found(self) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged."""
-        self.rules = self.rules or [self.reader.read(())]
         final = self.best()
         judged = _wrong(final, self.judge)
         accuracy = 1 - judged / self.judge.total if len(self.judge) else None
-        again = Reader(self.rows, self.settings.preferred).read(final.atoms, origin=final.origin)
-        whole = _rescored(final, self.seen, self.rows)
-        if judged and again.wrong < whole.wrong:
-            whole, reread = again, True
-        else:
-            reread = False
+        whole = self.reread(final)
         evidence = RuleEvidence(
             rows=len(self.rows),
             agreement=1 - whole.wrong / self.rows.total,
@@ -346,7 +382,7 @@ class _Attempt:
             held_out_rows=len(self.judge),
             origin=whole.origin,
             restarts=self.settings.restarts if self.networks else 0,
-            reread=reread,
+            reread=whole.expression != final.expression,
             margins=margins(self.rows.columns, whole),
             not_covered=not_covered(self.rows.columns, whole),
             reason=self._reason(final, whole, judged),

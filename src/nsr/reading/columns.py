@@ -30,12 +30,19 @@ class Columns:
     decimals, the sum is computed in integers of a common unit.
     """
 
-    def __init__(self, x: Tensor, names: Sequence[str], products: Mapping[str, Expression] | None = None) -> None:
+    def __init__(
+        self,
+        x: Tensor,
+        names: Sequence[str],
+        products: Mapping[str, Expression] | None = None,
+        *,
+        units: Sequence[Fraction | None] | None = None,
+    ) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
         self.products = dict(products or {})
         """Columns that are products of others, and how a program writes them."""
-        self.units = [_unit(column) for column in self.x.T]
+        self.units = [_unit(column) for column in self.x.T] if units is None else list(units)
         largest = self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)
         self._position = {name: position for position, name in enumerate(self.names)}
         self._largest = dict(zip(self.names, largest, strict=True))
@@ -45,7 +52,7 @@ class Columns:
 
     def subset(self, rows: np.ndarray) -> "Columns":
         """Some of the rows."""
-        return Columns(self.x[rows], self.names, self.products)
+        return Columns(self.x[rows], self.names, self.products, units=self.units)
 
     def with_products(self, monomials: Iterable[Monomial]) -> "Columns":
         """The columns and products of them, computed as exactly as the columns are."""
@@ -110,6 +117,14 @@ class Columns:
         """What all values of a sum are multiples of; None where there is no such number."""
         unit = self.unit(weights)
         return None if unit is None else unit * math.gcd(*(weight for _, weight in weights))
+
+    def grid(self, weights: Weights) -> Fraction | None:
+        """What all values of a sum are multiples of, by the numbers that the columns hold: 0.5 for halves."""
+        unit = self.unit(weights)
+        if unit is None:
+            return None
+        steps = [weight * int(np.gcd.reduce(self._scaled(name, unit))) for name, weight in weights]
+        return unit * max(math.gcd(*steps), 1)
 
     def sums(self, weights: Weights) -> np.ndarray:
         """A weighted sum of columns for each row, counted in its unit; in float64 where it has none."""

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from nsr.program.expressions import Expression
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns, Monomial
 
@@ -48,6 +49,11 @@ class LabelledRows:
         """
         rows, weight = merge_equal_rows(self.columns, self.classes, self.weight)
         return replace(self.subset(rows), weight=weight)
+
+    @cached_property
+    def answers(self) -> dict[Expression, np.ndarray]:
+        """What expressions answer for the rows, as far as ``nsr.reading.rules.answers`` has computed it."""
+        return {}
 
     @cached_property
     def _signs(self) -> dict[Atom, np.ndarray]:

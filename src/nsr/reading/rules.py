@@ -44,7 +44,10 @@ ChooseConstant = Callable[[Atom, Gap], Fraction]
 
 def answers(expression: Expression, rows: LabelledRows) -> np.ndarray:
     """The class that an expression gives to each row."""
-    return rows.columns.evaluate(Program(expression, rows.columns.names)).astype(np.int64)
+    if expression not in rows.answers:
+        answer = rows.columns.evaluate(Program(expression, rows.columns.names)).astype(np.int64)
+        rows.answers[expression] = np.broadcast_to(answer, len(rows))
+    return rows.answers[expression]
 
 
 def comparisons(expression: Expression) -> int:

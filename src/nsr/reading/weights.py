@@ -10,6 +10,8 @@ import numpy as np
 from nsr.reading.atoms import Weights
 from nsr.reading.rounding import as_rational, number_nats, simplest
 
+FURTHER = 2.0
+"""Nats for each column beyond the second: of very many sums, the best one fits some wrong labels too."""
 LARGEST_DENOMINATOR = 12
 """Fractions such as 1/3 are tried up to this denominator; decimals always."""
 
@@ -52,6 +54,7 @@ def integer_weights(names: Sequence[str], ratios: Sequence[Fraction]) -> Weights
 def weights_nats(weights: Weights, n_columns: int) -> float:
     """Nats to name a sum: its columns, and the ratio of each weight to the cheapest choice of a leading one."""
     columns = len(weights) * math.log(max(n_columns, 2)) - math.lgamma(len(weights) + 1)
+    columns += FURTHER * max(len(weights) - 2, 0)
     values = [Fraction(weight) for _, weight in weights]
     leads = [sum(ratio_nats(value / lead) for value in values) - ratio_nats(Fraction(1)) for lead in values]
     return columns + min(leads)
