@@ -106,6 +106,7 @@ def neighbours(columns: Columns, weights: Weights, *, more: bool) -> list[Weight
         if more and name not in own and reach <= SIMILAR * size * spread[name] <= SIMILAR**2 * reach
     ]
     found = [own | {name: sign * size} for name, weight in weights for size in sizes for sign in [np.sign(weight)]]
+    found.append({name: np.sign(weight) for name, weight in weights})
     for name in own:
         others = {each: weight for each, weight in weights if each != name}
         found += [others] if others else []

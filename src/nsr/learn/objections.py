@@ -38,9 +38,9 @@ UNLIKELY = 0.005
 """Held-out rows speak against a rule if so many of them would contradict it less often than this."""
 
 
-def contradictions_look_random(rows: LabelledRows, rule: Rule) -> bool:
-    """Whether the rows that contradict a rule are as wrong labels would be."""
-    if chance_of_nearness(rows, rule) < BY_CHANCE or chance_of_concentration(rows, rule) < BY_CHANCE:
+def contradictions_look_random(rows: LabelledRows, rule: Rule, *, chance: float = BY_CHANCE) -> bool:
+    """Whether the rows that contradict a rule are as wrong labels would be, but for so small a chance."""
+    if chance_of_nearness(rows, rule) < chance or chance_of_concentration(rows, rule) < chance:
         return False
     screened = rows.subset(evenly_spaced(rows, SCREENED))
     return nats_unexplained(Screen(screened, candidate_sums(screened)), rule) <= UNEXPLAINED

@@ -168,10 +168,11 @@ def _power(constant: Fraction) -> int:
 
 
 def _is_open(reader: Reader, atoms: Sequence[Atom], position: int) -> bool:
+    """Whether other constants, between those of the rows, would do as well; where labels are wrong, nearly as well."""
     sides, columns, atom = reader.side_classes(atoms, position), reader.rows.columns, atoms[position]
     gap = None if sides is None else gap_between(reader.rows, atom, sides)
     step = columns.grid(atom.weights)
-    return gap is None or step is None or gap.above - gap.below > step
+    return gap is None or step is None or gap.high - gap.low > step
 
 
 def _nats_of_constant(reader: Reader, atom: Atom, bounds: tuple[float, float] | None, scale: float) -> float:

@@ -44,6 +44,8 @@ CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
 MATTERING, FEW_MATTERING = 9, 6
 """How many columns are taken for those that matter; so many are screened where there are more than two classes."""
+CONFIRMATIONS = 2
+"""How many other seeds may be needed to confirm a rule."""
 CLOSE = 2.0
 """Nats by which another rule may be longer and still explain the rows as well."""
 SAME = 0.005
@@ -52,6 +54,8 @@ APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
+SUSPICIOUS = 0.01
+"""The search goes on if rows would contradict a rule so systematically less often than this by chance."""
 READ = 8
 """How many networks are read."""
 BETTER, FEW = 0.9, 20
@@ -97,23 +101,28 @@ class Found:
 
 
 def search(rows: LabelledRows, settings: Settings) -> Found:
-    """Look for the rule that gives the class of every row; one that another seed does not confirm is not handed out."""
-    first = _Attempt(rows, settings)
-    first.run(settings.proposals)
-    found = first.found()
-    if found.evidence.reason is not None or time.monotonic() > settings.deadline:
-        return found
-    for other in first.alternatives(found.rule):
-        if other.nats <= found.rule.nats + CLOSE and not _agree(found, other, first.rows.columns, rows):
-            return _not_the_only_one(found, first.rows.columns.written_out(other.expression))
-    second = _Attempt(rows, settings)
-    second.run(
-        tuple(name for name in settings.proposals if PROPOSALS.index(name) >= PROPOSALS.index(found.rule.origin))
-    )
-    other = second.reread(second.best())
-    if other.nats > found.rule.nats + CLOSE or _agree(found, other, second.rows.columns, rows):
-        return found
-    return _not_the_only_one(found, second.rows.columns.written_out(other.expression))
+    """Look for the rule that gives the class of every row; one that another seed does not confirm is not handed out.
+
+    If another seed leads to a rule that is clearly better, that one is to be confirmed in turn.
+    """
+    attempt = _Attempt(rows, settings)
+    attempt.run(settings.proposals)
+    found = attempt.found()
+    for _ in range(CONFIRMATIONS):
+        if found.evidence.reason is not None or time.monotonic() > settings.deadline:
+            return found
+        for other in attempt.alternatives(found.rule):
+            if other.nats <= found.rule.nats + CLOSE and not _agree(found, other, attempt.rows.columns, rows):
+                return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
+        attempt = _Attempt(rows, settings)
+        attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= PROPOSALS.index(found.rule.origin)])
+        other = attempt.reread(attempt.best())
+        if other.nats > found.rule.nats + CLOSE or _agree(found, other, attempt.rows.columns, rows):
+            return found
+        if other.nats >= found.rule.nats - CLOSE:
+            break
+        found = attempt.found()
+    return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
 
 
 def _not_the_only_one(found: Found, other: Expression) -> Found:
@@ -200,7 +209,8 @@ class _Attempt:
         if vague_atom(Reader(self.seen), best) is not None:
             return False
         return best.wrong == 0 or (
-            best.wrong <= self.settings.errors * self.seen.total and contradictions_look_random(self.seen, best)
+            best.wrong <= self.settings.errors * self.seen.total
+            and contradictions_look_random(self.seen, best, chance=SUSPICIOUS)
         )
 
     def best(self) -> Rule:

@@ -67,7 +67,7 @@ def formula(table: Table, wanted: np.ndarray) -> Expression:
         return Truth(bool(wanted.all()))
     needed = _needed(table, wanted)
     if len(needed) <= EXHAUSTIVE:
-        options = [_exhaustive(table, wanted, needed)]
+        options = [_exhaustive(table, wanted, needed), _factored(table, wanted, needed)]
     else:
         options = [_factored(table, wanted, needed), _covered(table, wanted, needed)]
     if len(needed) > 1:
