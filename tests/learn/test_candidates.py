@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from nsr.learn import NSRClassifier, NSRRegressor, candidates, search
+from nsr.reading.columns import Columns
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,17 @@ def test_a_regressor_hands_its_evidence_to_its_program():
     model = NSRRegressor(restarts=1, random_state=0).fit(x, x["a"] - 2 * x["b"])
     assert model.program_.evidence is model.evidence_
     assert model.program_.evidence.agreement == 1
+
+
+def test_neighbours_of_a_sum_differ_in_one_column():
+    x = torch.from_numpy(np.random.default_rng(0).integers(0, 60, (100, 4)))
+    columns = Columns(torch.cat([x, 10_000 * x[:, :1]], -1), ["a", "b", "c", "d", "huge"])
+    near = candidates.neighbours(columns, (("a", 9), ("b", 9), ("c", -10)), more=True)
+    assert (("a", 1), ("b", 1), ("c", -1)) in near, "the weights of one size"
+    assert (("a", 1), ("b", 1)) in near, "a column less"
+    assert (("a", 9), ("b", 9), ("c", -10), ("d", -9)) in near, "a column more"
+    assert (("a", 9), ("b", 9), ("d", -10)) in near, "another column"
+    assert not any("huge" in dict(weights) for weights in near)
+    shorter = candidates.neighbours(columns, (("a", 9), ("b", 9), ("c", -10)), more=False)
+    assert set(shorter) < set(near)
+    assert all(set(dict(weights)) <= {"a", "b", "c"} for weights in shorter)

@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nsr.learn.precision import VersionSpace, precision, simpler_sums
+from nsr.learn.precision import VersionSpace, multiples, precision, simpler_sums
 from nsr.learn.rules import Reader
 from nsr.reading.atoms import Atom
 from tests.learn.samples import integers, labelled
@@ -47,3 +47,17 @@ def test_simpler_weights_are_found_from_weights_that_are_only_near():
     reader = Reader(labelled(x, x[:, 0] + x[:, 1] > x[:, 2]))
     near = Atom((("a", 101), ("b", 100), ("c", -99)))
     assert (("a", 1), ("b", 1), ("c", -1)) in simpler_sums(reader, [near], 0)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.05])
+def test_a_multiple_is_read_from_the_ratios_of_two_columns_also_where_labels_are_wrong(wrong):
+    rng = np.random.default_rng(3)
+    x = rng.integers(1, 500, (900, 2))
+    y = (4 * x[:, 0] > 5 * x[:, 1]) ^ (rng.random(900) < wrong)
+    reader = Reader(labelled(x, y))
+    assert (("a", 4), ("b", -5)) in multiples(reader, [Atom((("a", 1), ("b", -1)), Fraction(20))], 0)
+
+
+def test_multiples_are_of_positive_numbers():
+    x = integers(300, 2, low=-50, high=50)
+    assert multiples(Reader(labelled(x, 4 * x[:, 0] > 5 * x[:, 1])), [Atom((("a", 1), ("b", -1)))], 0) == []

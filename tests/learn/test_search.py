@@ -72,6 +72,38 @@ def test_without_training_these_rules_are_not_read(name):
     assert fit(x, truth(name)(x), proposals=("screen",)).program_ is None
 
 
+WRONG_LABELS = {
+    "sum": (integers(500, "abcdefgh"), "a + b > c"),
+    "distance": (integers(500, "abcdef"), "abs(a - b) > c"),
+    "triangle": (integers(700, "abcdef", 1), "a + b > c and a + c > b and b + c > a"),
+    "any equal": (integers(800, "abcdekxyz", 0, 25), "a = k or b = k or c = k or d = k or e = k"),
+    "multiple": (integers(1_500, "abcd", 1, 300), "4*a > 5*b"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LABELS)
+def test_rules_are_read_where_one_label_in_twenty_is_wrong(name):
+    x, text = WRONG_LABELS[name]
+    rule = Program.parse(text)
+    wrong = np.random.default_rng(7).random(len(x)) < 0.05
+    model = fit(x, rule(x) ^ wrong, restarts=64)
+    assert model.program_ is not None, model.evidence_
+    assert model.program_.equivalent(rule, over="integers", low=0), model.rule_
+    assert model.evidence_.agreement == pytest.approx(1 - wrong.mean())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_polygon_around_a_curve_is_not_a_rule(seed):
+    x = pd.DataFrame(np.random.default_rng(seed).uniform(0, 20, (500, 4)), columns=list("abcd"))
+    fresh = pd.DataFrame(np.random.default_rng(seed + 100).uniform(0, 20, (2_000, 4)), columns=list("abcd"))
+
+    def inside(table: pd.DataFrame) -> pd.Series:
+        return (table["a"] - 9.3) ** 2 + (table["b"] - 8.1) ** 2 < 53.7
+
+    model = fit(x, inside(x))
+    assert model.program_ is None or (model.predict(fresh) == inside(fresh)).mean() > 0.99
+
+
 def test_a_body_mass_index_is_a_product():
     x = bodies()
     rule = Program.parse("weight > 25*height**2/100")

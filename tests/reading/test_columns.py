@@ -31,3 +31,13 @@ def test_tolerances_are_zero_for_integers_and_grow_with_the_numbers():
     assert integers.tolerance(np.array([7.5]))[0] > 0
     small, large = (Columns(torch.tensor([[size, 1.0]]), ("a", "b")).tolerance(np.array([size])) for size in (1.0, 1e6))
     assert 0 < small < large
+
+
+def test_the_grid_of_a_sum_is_that_of_the_numbers_the_columns_hold():
+    x = torch.tensor([[0.5, 0.25, 3.0], [2.0, 0.75, 6.0], [1.5, 1.0, 9.0]], dtype=torch.float64)
+    columns = Columns(x, ["halves", "quarters", "threes"])
+    assert columns.step((("halves", 1),)) == Fraction(1, 10)
+    assert columns.grid((("halves", 1),)) == Fraction(1, 2)
+    assert columns.grid((("halves", 1), ("quarters", -1))) == Fraction(1, 4)
+    assert columns.grid((("threes", 2),)) == 6
+    assert Columns(torch.tensor([[0.1], [1 / 3]]).double(), ["floats"]).grid((("floats", 1),)) is None

@@ -93,3 +93,12 @@ def test_grades_are_a_list_of_decisions():
     assert comparisons(found) == 5
     assert sum(isinstance(node, Where) for node in found.walk()) == 5
     assert [int(value(found, each)) for each in patterns] == list(range(6))
+
+
+def test_what_three_atoms_share_is_factored_out():
+    """An order of versions has five comparisons, and six as a list of cases."""
+    patterns = every(3, signs=(-1, 0, 1))
+    above = [pattern > (0, 0, 0) for pattern in patterns]
+    found = formula(table(patterns, above), np.array(above))
+    assert comparisons(found) == 5
+    assert [bool(value(found, pattern)) for pattern in patterns] == above

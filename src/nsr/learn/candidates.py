@@ -95,24 +95,30 @@ def short_sums(columns: Columns, names: Sequence[str]) -> Iterator[Weights]:
 
 def neighbours(columns: Columns, weights: Weights, *, more: bool) -> list[Weights]:
     """Sums that differ from a sum in one column: dropped, or with another weight; with ``more``, added or exchanged."""
-    spread = _spreads(columns)
     own, sizes = dict(weights), sorted({abs(weight) for _, weight in weights})
-    reach = max(abs(weight) * spread[name] for name, weight in weights)
-    similar = [
-        (name, sign * size)
-        for name in columns.names
-        for size in sizes
-        for sign in (1, -1)
-        if more and name not in own and reach <= SIMILAR * size * spread[name] <= SIMILAR**2 * reach
-    ]
-    found = [own | {name: sign * size} for name, weight in weights for size in sizes for sign in [np.sign(weight)]]
-    found.append({name: np.sign(weight) for name, weight in weights})
+    new = _similar_terms(columns, weights, sizes) if more else []
+    found = [own | {name: size if weight > 0 else -size} for name, weight in weights for size in sizes]
+    found.append({name: 1 if weight > 0 else -1 for name, weight in weights})
     for name in own:
         others = {each: weight for each, weight in weights if each != name}
         found += [others] if others else []
-        found += [others | dict([pair]) for pair in similar if abs(pair[1]) == abs(own[name])]
-    found += [own | dict([pair]) for pair in similar]
-    return list(dict.fromkeys(integer_weights(list(each), list(map(Fraction, map(int, each.values())))) for each in found))
+        found += [others | term for term in new if abs(*term.values()) == abs(own[name])]
+    found += [own | term for term in new]
+    every = (integer_weights(list(each), [Fraction(weight) for weight in each.values()]) for each in found)
+    return list(dict.fromkeys(every))
+
+
+def _similar_terms(columns: Columns, weights: Weights, sizes: Sequence[int]) -> list[dict[str, int]]:
+    """Further columns, each with weights of some sizes, that vary about as much as a sum does."""
+    spread = _spreads(columns)
+    reach = max(abs(weight) * spread[name] for name, weight in weights)
+    return [
+        {name: sign * size}
+        for name in columns.names
+        for size in sizes
+        for sign in (1, -1)
+        if name not in dict(weights) and reach <= SIMILAR * size * spread[name] <= SIMILAR**2 * reach
+    ]
 
 
 def _spreads(columns: Columns) -> dict[str, float]:

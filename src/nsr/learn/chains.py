@@ -2,7 +2,6 @@
 
 import math
 import time
-from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -19,7 +18,7 @@ DEEPEST = 10
 SLOW, PROGRESS = 5, 0.03
 """From so many comparisons on, each must explain at least this share of the classes: stairs along a slope do not."""
 SAME_SUM = 2
-"""How many of them may compare the same sum; steps along one sum are looked for separately."""
+"""How many of those that are added may compare the same sum; steps along one sum are looked for separately."""
 CLOSE = 20
 """How many of the best splits are compared by the length of the description, prices included."""
 FEW = 5
@@ -34,22 +33,21 @@ def grown(screen: Screen, reader: Reader, atoms: list[Atom], deadline: float = m
     Three descriptions count: one sees progress in mixed cases, one insists that cases become pure, and the last splits
     the case with the most exceptions only, since ``a = k or b = k or ...`` has many cases and a short formula.
     """
-    rows, sums = screen.rows, screen.sums
+    rows, sums, given = screen.rows, screen.sums, len(atoms)
     place = cases(rows, atoms)
     leaves = case_counts(rows, place).argmax(1)[place]
     shortest = [math.inf] * 3
-    while len(atoms) <= DEEPEST and time.monotonic() < deadline:
+    while len(atoms) <= max(DEEPEST, given + SAME_SUM) and time.monotonic() < deadline:
         price = sum(map(reader.price, atoms))
         ways = (case_nats, place, refined), (exception_nats, place, refined), (exception_nats, leaves, _worst_refined)
         shortest = [min(before, way[0](rows, way[1]) + price) for before, way in zip(shortest, ways, strict=True)]
         splits = screen.splits(place, atoms, sums)
         if len(sums) == len(screen.sums):
             sums = [split.atom.weights for split in splits[: max(100, len(rows.columns.names))]]
-        used = Counter(atom.weights for atom in atoms)
-        sums = [weights for weights in sums if used[weights] < SAME_SUM]
-        at_zero = _best_at_zero(rows, place, sums)[:CLOSE] + _best_at_zero(rows, leaves, sums)[:FEW]
-        close = dict.fromkeys([*at_zero, *(split.atom for split in splits[:CLOSE])])
-        options = [atom for atom in close if atom not in atoms]
+        sums = [weights for weights in sums if _count(atoms[given:], weights) < SAME_SUM]
+        close = _best_at_zero(rows, place, sums)[:CLOSE] + _best_at_zero(rows, leaves, sums)[:FEW]
+        close += [split.atom for split in splits[:CLOSE]]
+        options = [atom for atom in dict.fromkeys(close) if atom not in atoms]
         enough = PROGRESS * nats_without_rule(rows) if len(atoms) >= SLOW else 0.0
         for before, (describe, groups, refine) in zip(shortest, ways, strict=True):
             nats = [describe(rows, refine(rows, groups, atom)) + price + reader.price(atom) for atom in options]
@@ -60,6 +58,10 @@ def grown(screen: Screen, reader: Reader, atoms: list[Atom], deadline: float = m
         else:
             break
     return atoms
+
+
+def _count(atoms: Sequence[Atom], weights: Weights) -> int:
+    return sum(atom.weights == weights for atom in atoms)
 
 
 def _worst_refined(rows: LabelledRows, place: np.ndarray, atom: Atom) -> np.ndarray:

@@ -93,7 +93,7 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
     unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
     fixed = CONSTANTS_PER_ROW * len(reader.rows)
-    needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed))
+    needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed and not rule.wrong))
     if len(unknown) > fixed and total_surprise(rule, known) < needed:
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     all_factors = [_factors(reader.rows.columns, atom) for atom in rule.atoms]

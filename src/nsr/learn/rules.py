@@ -189,9 +189,14 @@ class Reader:
                     continue
                 gap, loose = (gap_between(self.rows, atom, replace(sides, slack=each)) for each in (0.0, sides.slack))
                 if gap is not None and loose is not None:
-                    others = [each.constant for each in atoms if each != atom and each.constant]
+                    others = [each for each in atoms if each != atom]
                     atoms[position] = atom.with_constant(self._constant(atom, gap, loose, others, sides))
         return list(dict.fromkeys(atoms))
+
+    @property
+    def _per_row(self) -> float:
+        """Nats that a row costs which a simpler constant contradicts; a wrong label could be of any other class."""
+        return PER_ROW + math.log(self.rows.n_classes - 1) / 2
 
     def _misplaced(self, atom: Atom, sides: SideClasses) -> float:
         """The weight of the rows that are on the wrong side of an atom; equal rows are on the better side."""
@@ -200,22 +205,29 @@ class Reader:
         equal = signs == 0
         return float(below[signs < 0].sum() + above[signs > 0].sum() + min(below[equal].sum(), above[equal].sum()))
 
-    def _constant(self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Fraction], sides: SideClasses) -> Fraction:
+    def _constant(self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Atom], sides: SideClasses) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
+
+        One that another atom has is cheap. Constants of the same sum stay apart, and in order.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
         """
         fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
-        options += [each for each in (*others, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
+        known = {each.constant for each in others if each.constant and each.weights != atom.weights}
+        options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
+        steps = [each.constant for each in others if each.weights == atom.weights]
+        options = [each for each in options if not any(_apart(each, atom.constant, step) for step in steps)]
         least = self._misplaced(atom.with_constant(gap.middle), sides)
 
         def cost(each: Fraction) -> float:
             extra = self._misplaced(atom.with_constant(each), sides) - least
-            known = LN2 if each in others else number_nats(each)
-            return PER_ROW * max(extra, 0.0) + (known if len(atom.weights) == 1 else (CONSTANT + known) * (each != 0))
+            named = LN2 if each in known else number_nats(each)
+            return self._per_row * max(extra, 0.0) + (
+                named if len(atom.weights) == 1 else (CONSTANT + named) * (each != 0)
+            )
 
-        constant = fitting[0] if fitting else min(dict.fromkeys(options), key=cost)
+        constant = fitting[0] if fitting else min(dict.fromkeys(options), key=cost, default=gap.middle)
         atom = atom.with_constant(constant)
         no_grid = self.rows.columns.unit(atom.weights) is None
         if floats_agree(self.rows, atom) if no_grid else self.rows.columns.floats_are_exact(atom):
@@ -225,22 +237,31 @@ class Reader:
     def side_classes(self, atoms: Sequence[Atom], position: int) -> SideClasses | None:
         """The class of each row below and above an atom; None where equal rows belong to neither."""
         others = cases(self.rows, [*atoms[:position], *atoms[position + 1 :]])
-        rows = self.rows
-        n_cases = int(others.max()) + 1
-        cells = (others * 3 + rows.signs(atoms[position]) + 1) * rows.n_classes + rows.classes
-        votes = np.bincount(cells, rows.weight, n_cases * 3 * rows.n_classes).reshape(n_cases, 3, rows.n_classes)
-        below, equal, above = votes[:, 0], votes[:, 1], votes[:, 2]
-        cuts = (below + equal, above), (below, equal + above)
-        lost = [sum(map(outvoted, parts)) for parts in cuts]
-        contradicted = outvoted(votes.reshape(-1, rows.n_classes))
-        slack = WOBBLE if contradicted > 0 else 0.0
-        if min(lost) > contradicted + slack:
+        votes = self._votes_of_sides(others, atoms[position])
+        side, contradicted = self._side_of_ties(votes)
+        if side == 0:
             return None
-        below, above = cuts[int(np.argmin(lost))]
+        below, equal, above = votes[:, 0], votes[:, 1], votes[:, 2]
+        below, above = (below + equal, above) if side < 0 else (below, equal + above)
         low, high = below.argmax(1), above.argmax(1)
-        per_row = nats_per_row(contradicted, rows.total)
+        per_row = nats_per_row(contradicted, self.rows.total)
         low, high = np.where(_decided(below, per_row), low, high), np.where(_decided(above, per_row), high, low)
-        return SideClasses(low[others], high[others], slack)
+        return SideClasses(low[others], high[others], WOBBLE if contradicted > 0 else 0.0)
+
+    def _votes_of_sides(self, others: np.ndarray, atom: Atom) -> np.ndarray:
+        """(cases, 3, classes): the weight of the rows below, at and above an atom, in cases of other atoms."""
+        rows, n_cases = self.rows, int(others.max()) + 1
+        cells = refined(rows, others, atom) * rows.n_classes + rows.classes
+        return np.bincount(cells, rows.weight, n_cases * 3 * rows.n_classes).reshape(n_cases, 3, rows.n_classes)
+
+    def _side_of_ties(self, votes: np.ndarray) -> tuple[int, float]:
+        """-1 or 1 where equal rows belong to those below or above, 0 where to neither; and the rows outvoted anyway."""
+        below, equal, above = votes[:, 0], votes[:, 1], votes[:, 2]
+        lost = [sum(map(outvoted, parts)) for parts in ((below + equal, above), (below, equal + above))]
+        contradicted = outvoted(votes.reshape(-1, self.rows.n_classes))
+        if min(lost) > contradicted + (WOBBLE if contradicted > 0 else 0.0):
+            return 0, contradicted
+        return (-1, 1)[int(np.argmin(lost))], contradicted
 
     def _rule(self, atoms: list[Atom], origin: str) -> Rule:
         rows = self.rows
@@ -287,15 +308,30 @@ class Reader:
         rows, signs = self.rows, self.signs(atoms)
         place = cases(rows, atoms)
         votes = case_counts(rows, place)
-        decided = _decided(votes, nats_per_row(outvoted(votes), rows.total))
+        per_row = nats_per_row(outvoted(votes), rows.total)
+        decided, classes = _decided(votes, per_row), votes.argmax(1)
         first = np.zeros(len(votes), dtype=np.int64)
         first[place] = np.arange(len(place))
+        if not decided.all():  # few rows are at a constant: together with those beside it they may be enough
+            merged = self._without_ties(atoms, signs)
+            together = case_counts(rows, merged)
+            classes = np.where(decided, classes, together.argmax(1)[merged[first]])
+            decided |= _decided(together, per_row)[merged[first]]
         return Table(
             signs[first][decided],
-            votes.argmax(1)[decided],
+            classes[decided],
             [atom.sides for atom in atoms],
             [self.price(atom) for atom in atoms],
         )
+
+    def _without_ties(self, atoms: Sequence[Atom], signs: np.ndarray) -> np.ndarray:
+        """The case of each row where rows at a constant count to the side that they belong to."""
+        signs = signs.copy()
+        for at, atom in enumerate(atoms):
+            others = cases(self.rows, [*atoms[:at], *atoms[at + 1 :]])
+            side, _ = self._side_of_ties(self._votes_of_sides(others, atom))
+            signs[signs[:, at] == 0, at] = side
+        return np.unique(signs, axis=0, return_inverse=True)[1].ravel()
 
 
 def cases(rows: LabelledRows, atoms: Iterable[Atom]) -> np.ndarray:
@@ -308,7 +344,8 @@ def cases(rows: LabelledRows, atoms: Iterable[Atom]) -> np.ndarray:
 
 def refined(rows: LabelledRows, place: np.ndarray, atom: Atom) -> np.ndarray:
     """Cases with one more atom; some of the numbers may be of no row."""
-    return place * 3 + rows.signs(atom) + 1
+    signs: np.ndarray = rows.signs(atom)
+    return np.asarray(place * 3 + signs + 1)
 
 
 def case_nats(rows: LabelledRows, place: np.ndarray) -> float:
@@ -336,6 +373,11 @@ def case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
 def outvoted(votes: np.ndarray) -> float:
     """The weight of the rows that are not of their case's majority class."""
     return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
+
+
+def _apart(one: Fraction, other: Fraction, between: Fraction) -> bool:
+    """Whether a number lies between two others, or is the first of them."""
+    return (one - between) * (other - between) <= 0
 
 
 def nats_per_row(wrong: float, total: float) -> float:

@@ -115,14 +115,16 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
             if other.nats <= found.rule.nats + CLOSE and not _agree(found, other, attempt.rows.columns, rows):
                 return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
         attempt = _Attempt(rows, settings)
-        attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= PROPOSALS.index(found.rule.origin)])
+        since = PROPOSALS.index(found.rule.origin)
+        attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
         other = attempt.reread(attempt.best())
         if other.nats > found.rule.nats + CLOSE or _agree(found, other, attempt.rows.columns, rows):
             return found
+        rival = attempt.rows.columns.written_out(other.expression)
         if other.nats >= found.rule.nats - CLOSE:
             break
-        found = attempt.found()
-    return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
+        rival, found = found.columns.written_out(found.rule.expression), attempt.found()
+    return _not_the_only_one(found, rival)
 
 
 def _not_the_only_one(found: Found, other: Expression) -> Found:
@@ -297,11 +299,15 @@ class _Attempt:
 
     def from_training(self, sparsity: float, *, narrowed: bool = False) -> None:
         """Comparisons of sums that networks learn, from all columns or from those that matter to earlier networks."""
+        if narrowed and not any(map(self._better_than_chance, self.networks)):
+            return
         inputs = Inputs.of(self.learn)
         self._read_networks(inputs.only(self._columns_that_matter()) if narrowed else inputs, sparsity, "training")
 
     def from_narrowed_screen(self) -> None:
         """Sums of up to four columns with weights 1 and -1, of the columns that matter to the networks."""
+        if not any(map(self._better_than_chance, self.networks)):
+            return
         most = MATTERING if self.learn.n_classes == 2 else FEW_MATTERING
         sums = list(short_sums(self.learn.columns, self._columns_that_matter()[:most]))
         if not sums:

@@ -38,10 +38,11 @@ def simplest(low: Fraction, high: Fraction, near: Fraction) -> Fraction:
     for power in range(len(str(int(max(abs(low), abs(high))))) + 1, -DIGITS - 1, -1):
         # In integers, which are many times faster than fractions: the multiples of a power of ten from low to high.
         up, down = 10 ** max(-power, 0), 10 ** max(power, 0)
-        first, last = -(-low.numerator * up // (low.denominator * down)), high.numerator * up // (high.denominator * down)
+        first = -(-low.numerator * up // (low.denominator * down))
+        last = high.numerator * up // (high.denominator * down)
         if first <= last:
             step = Fraction(down, up)
-            return step * min(max(_nearest(near / step), first), last)
+            return step * Fraction(min(max(_nearest(near / step), first), last))
     return near
 
 
