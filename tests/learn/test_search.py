@@ -167,3 +167,13 @@ def test_a_tolerance_is_right_at_every_pair_of_decimals_beside_the_border():
     pairs = [(target + away, target) for target in range(-500, 500) for away in (*range(-28, -21), *range(22, 29))]
     fresh = pd.DataFrame(pairs, columns=["t", "target"]) / 10
     assert (model.predict(fresh) == too_far(fresh)).all(), model.rule_
+
+
+def test_a_comparison_that_decides_few_rows_could_be_another_one():
+    """Four rows of a tie are all on one side of several columns; which of them is meant, nobody can know."""
+    x = integers(400, "abcdefgh", 0, 100)
+    x.loc[:3, "b"] = x.loc[:3, "a"]
+    tied = x["a"] == x["b"]
+    assert tied.sum() < 12
+    model = fit(x, (x["a"] > x["b"]) | (tied & (x["c"] > x["d"])))
+    assert model.program_ is None or "c" not in model.rule_, model.rule_

@@ -16,6 +16,7 @@ import torch
 from scipy.optimize import linprog
 
 from nsr.learn.candidates import evenly_spaced
+from nsr.learn.proposals import best_cut
 from nsr.learn.rules import Reader, Rule
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
@@ -34,6 +35,10 @@ EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
 POSITIVE = 0.9
 """Multiples are looked for where this share of the rows have two positive numbers."""
+FEW_ROWS = 12
+"""Substitutes are looked for where a comparison decides at most this many rows."""
+SUBSTITUTE = 4.0
+"""Nats by which they may be longer."""
 ABSENT = math.log(2)
 """Nats to say that a column is not compared."""
 
@@ -229,6 +234,23 @@ def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weig
     return list(
         dict.fromkeys(integer_weights(names, [Fraction(1), -each]) for each in found if each.denominator < 10**6)
     )
+
+
+def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequence[Weights]) -> list[Atom]:
+    """Other comparisons, not much longer, that put the few rows which an atom decides on the same sides."""
+    sides, atom = reader.side_classes(atoms, position), atoms[position]
+    if sides is None:
+        return []
+    rows = reader.rows
+    deciding = np.flatnonzero(sides.below != sides.above)
+    if not 0 < len(deciding) <= FEW_ROWS:
+        return []
+    side = np.where(sides.above[deciding] == rows.classes[deciding], 1, -1)
+    columns, weight = rows.columns.subset(deciding), rows.weight[deciding]
+    most = best_cut(columns, atom.weights, side, weight).wrong
+    cuts = [best_cut(columns, weights, side, weight) for weights in sums if weights != atom.weights]
+    found = [Atom(cut.weights, cut.constant) for cut in cuts if cut.wrong <= most]
+    return [each for each in found if reader.price(each) <= reader.price(atom) + SUBSTITUTE]
 
 
 def _simplest(

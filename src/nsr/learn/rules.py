@@ -75,12 +75,13 @@ class Reader:
             every = self._with_better_sums(self._with_zeros(chosen), alternatives or {})
             chosen = self._without_superfluous(every)
             left_out += [atom for atom in every if atom not in chosen]
-        rule = self._finished(chosen, origin)
+        rule = self.read_all(chosen, origin)
         for atom in self._worth_adding(chosen, left_out):
-            rule = min(rule, self._finished([*rule.atoms, atom], origin), key=lambda each: each.nats)
+            rule = min(rule, self.read_all([*rule.atoms, atom], origin), key=lambda each: each.nats)
         return rule
 
-    def _finished(self, atoms: list[Atom], origin: str) -> Rule:
+    def read_all(self, atoms: list[Atom], origin: str) -> Rule:
+        """The rule that compares all of these sums, whether it pays or not, with suitable constants."""
         return self._rule(self._with_simple_constants(self._with_zeros(atoms)), origin)
 
     def _worth_adding(self, kept: Sequence[Atom], left_out: Sequence[Atom]) -> list[Atom]:

@@ -22,7 +22,7 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
-from nsr.learn.precision import multiples, simpler_sums
+from nsr.learn.precision import SUBSTITUTE, multiples, simpler_sums, substitutes
 from nsr.learn.proposals import propose
 from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
@@ -111,14 +111,14 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     for _ in range(CONFIRMATIONS):
         if found.evidence.reason is not None or time.monotonic() > settings.deadline:
             return found
-        for other in attempt.alternatives(found.rule):
-            if other.nats <= found.rule.nats + CLOSE and not _agree(found, other, attempt.rows.columns, rows):
+        for other, same in attempt.rivals(found.rule):
+            if not _agree(found, other, attempt.rows.columns, rows, same):
                 return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
         other = attempt.reread(attempt.best())
-        if other.nats > found.rule.nats + CLOSE or _agree(found, other, attempt.rows.columns, rows):
+        if not _is_rival(other, found.rule) or _agree(found, other, attempt.rows.columns, rows):
             return found
         rival = attempt.rows.columns.written_out(other.expression)
         if other.nats >= found.rule.nats - CLOSE:
@@ -127,12 +127,17 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     return _not_the_only_one(found, rival)
 
 
+def _is_rival(other: Rule, rule: Rule, margin: float = CLOSE) -> bool:
+    """Whether another rule explains the rows about as well; one that rows contradict is no rival of an exact one."""
+    return other.nats <= rule.nats + margin and (rule.wrong > 0 or other.wrong == 0)
+
+
 def _not_the_only_one(found: Found, other: Expression) -> Found:
     reason = f"no exact rule: more rows are needed to tell the nearest rule from another one, which tests {other}"
     return replace(found, evidence=replace(found.evidence, reason=reason))
 
 
-def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows) -> bool:
+def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, same: float = SAME) -> bool:
     """Whether two rules give nearly the same answers, on the rows and on rows with the columns shuffled."""
     x = rows.columns.x
     rng = np.random.default_rng(0)
@@ -140,7 +145,7 @@ def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows) -> b
     texts = found.columns.written_out(found.rule.expression), columns.written_out(other.expression)
     for each in (x, shuffled):
         one, two = (Columns(each, rows.columns.names).evaluate(Program(text, rows.columns.names)) for text in texts)
-        if (one != two).mean() > SAME:
+        if (one != two).mean() > same:
             return False
     return True
 
@@ -364,16 +369,26 @@ class _Attempt:
             return f"{reason} (the time limit ended the search)"
         return reason
 
-    def alternatives(self, rule: Rule) -> Iterator[Rule]:
-        """The rule with other simple weights in the place of those of each sum."""
-        reader = Reader(self.rows, self.settings.preferred)
+    def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
+        """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
+
+        They have other simple weights, or another comparison in the place of one that decides few rows: that could be
+        any of those that happen to put them on the same sides.
+        """
+        reader, sums = Reader(self.rows, self.settings.preferred), candidate_sums(self.rows)
         for at, atom in enumerate(rule.atoms):
-            if len(atom.weights) > 1:
-                others = [*simpler_sums(reader, rule.atoms, at), *multiples(reader, rule.atoms, at)]
-                for weights in dict.fromkeys(others):
-                    if weights != atom.weights:
-                        changed = [*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]]
-                        yield reader.read(changed, origin=rule.origin)
+            others = [(Atom(weights), CLOSE, SAME) for weights in self._other_weights(reader, rule, at)]
+            others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
+            for other, margin, same in others:
+                if other.weights != atom.weights:
+                    changed = reader.read_all([*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule.origin)
+                    if _is_rival(changed, rule, margin):
+                        yield changed, same
+
+    def _other_weights(self, reader: Reader, rule: Rule, at: int) -> list[Weights]:
+        if len(rule.atoms[at].weights) == 1:
+            return []
+        return list(dict.fromkeys([*simpler_sums(reader, rule.atoms, at), *multiples(reader, rule.atoms, at)]))
 
     def reread(self, rule: Rule) -> Rule:
         """A rule that was read without the rows to judge by, read again with all rows if that explains them better."""
