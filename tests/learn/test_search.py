@@ -169,11 +169,16 @@ def test_a_tolerance_is_right_at_every_pair_of_decimals_beside_the_border():
     assert (model.predict(fresh) == too_far(fresh)).all(), model.rule_
 
 
-def test_a_comparison_that_decides_few_rows_could_be_another_one():
-    """Four rows of a tie are all on one side of several columns; which of them is meant, nobody can know."""
+def test_a_comparison_that_decides_few_rows_must_be_the_only_one_that_does():
     x = integers(400, "abcdefgh", 0, 100)
     x.loc[:3, "b"] = x.loc[:3, "a"]
     tied = x["a"] == x["b"]
+    target = (x["a"] > x["b"]) | (tied & (x["c"] > x["d"]))
     assert tied.sum() < 12
-    model = fit(x, (x["a"] > x["b"]) | (tied & (x["c"] > x["d"])))
-    assert model.program_ is None or "c" not in model.rule_, model.rule_
+    assert str(fit(x, target).program_) == "a > b or a >= b and c > d"
+    x.loc[tied, ["e", "f"]] = x.loc[tied, ["c", "d"]].to_numpy()
+    refused = fit(x, target)
+    assert refused.program_ is None
+    assert "more rows are needed to tell the nearest rule from another one, which tests a > b or" in str(
+        refused.evidence_
+    )
