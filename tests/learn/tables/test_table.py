@@ -74,3 +74,12 @@ def test_many_columns_with_missing_values_make_a_short_sentence(tmp_path):
     table = read(write(tmp_path / "t.csv", [",".join("1" * 12), "," * 11], ",".join(names)))
     with pytest.raises(InputError, match=r"1 in 'c9', and more in 2 other columns; 2 rows in total"):
         chunks(table, names)
+
+
+def test_a_sample_does_not_repeat_the_random_numbers_of_the_table(tmp_path):
+    """Rows are drawn by the smallest random numbers: those of a table made with the same seed must not be the same."""
+    numbers = np.random.default_rng(0).random(1000)
+    path = tmp_path / "random.csv"
+    path.write_text("a,y\n" + "".join(f"{number},0\n" for number in numbers))
+    drawn = [float(cell) for cell in read(path, rows=100, seed=0).sample.cells["a"]]
+    assert 0.35 < np.mean(drawn) < 0.65

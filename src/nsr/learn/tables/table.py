@@ -16,6 +16,8 @@ from nsr.learn.tables.files import Batch, batches
 
 SAMPLE = 20_000
 """The most rows that a rule is learned from."""
+STREAM = 0x6E7372
+"""The sample is drawn from a stream of its own: a table made with ``default_rng(0)`` must not repeat the draw."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class _Sampler:
 
     def __init__(self, size: int, seed: int) -> None:
         self.size, self.limit = size, 1.0
-        self.generator = np.random.default_rng(seed)
+        self.generator = np.random.default_rng([STREAM, seed])
         self.kept: list[tuple[float, int, tuple[Any, ...]]] = []  # random number, row number, cells
 
     def add(self, batch: Batch) -> None:
