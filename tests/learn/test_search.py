@@ -163,6 +163,17 @@ def test_a_condition_on_a_flag():
     assert (model.predict(every) == (every["flag"] & (every["x"] >= 38))).all()
 
 
+def test_a_threshold_that_depends_on_a_flag_is_a_rule():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"member": rng.random(400) < 0.5, "days": rng.integers(0, 60, 400), "z": rng.normal(size=400)})
+    x.loc[:3, ["member", "days"]] = [(True, 30), (True, 31), (False, 14), (False, 15)]
+    allowed = np.where(x["member"], 30, 14)
+    model = fit(x, x["days"] <= allowed)
+    every = pd.DataFrame([(flag, days, 0.0) for flag in (False, True) for days in range(60)], columns=list(x))
+    assert (model.predict(every) == (every["days"] <= np.where(every["member"], 30, 14))).all(), model.evidence_
+    assert model.program_ is not None, model.evidence_
+
+
 def test_a_tolerance_is_right_at_every_pair_of_decimals_beside_the_border():
     def tenths(column: pd.Series) -> np.ndarray:
         return np.rint(column * 10).astype(int)

@@ -76,7 +76,8 @@ def smooth_border(rows: LabelledRows, rule: Rule) -> str | None:
     """A line that separates the classes with fewer constants than a rule, if any.
 
     A rule with several constants is then a staircase along a border that comparisons cannot express. Two rows that
-    contradict the rule, and not the line, weigh as much as a constant.
+    contradict the rule, and not the line, weigh as much as a constant. A column of two values has no slope: with a
+    flag, a line is only another way to write two constants.
     """
     used = {column for atom in rule.atoms for column in atom.columns}
     columns = [position for position, column in enumerate(rows.columns.names) if column in used]
@@ -84,6 +85,8 @@ def smooth_border(rows: LabelledRows, rule: Rule) -> str | None:
     if rows.n_classes != 2 or len(columns) < 2:
         return None
     x = rows.columns.x.double().numpy()[:, columns]
+    if any(len(np.unique(column)) <= 2 for column in x.T):
+        return None
     names = [name(rows.columns.names[column]) for column in columns]
     if len(names) < constants and len(rows) > ROWS_PER_CONSTANT * len(names):
         return _separating_line(x, names, rows.classes == 1)
@@ -124,11 +127,18 @@ class Margin:
         return ", ".join(below + ["on it"] * self.at + above)
 
 
-def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
-    """For each comparison of a rule, how near the rows come to where it changes."""
+def deciding_rows(reader: Reader, rule: Rule) -> list[np.ndarray]:
+    """For each comparison of a rule, the rows whose class depends on it: all, where equality is a case of its own."""
+    every = np.arange(len(reader.rows))
+    sides = [reader.side_classes(rule.atoms, at) for at in range(len(rule.atoms))]
+    return [every if each is None else np.flatnonzero(each.below != each.above) for each in sides]
+
+
+def margins(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None = None) -> dict[str, Margin]:
+    """For each comparison of a rule, how near the rows that it decides come to where it changes."""
     near = {}
-    for atom in rule.atoms:
-        distances = columns.distances(atom)
+    for at, atom in enumerate(rule.atoms):
+        distances = columns.distances(atom) if deciding is None else columns.subset(deciding[at]).distances(atom)
         left, right = map(columns.written_out, atom.sides)
         below, above = (
             np.min(side, initial=math.inf) for side in (-distances[distances < 0], distances[distances > 0])
@@ -137,13 +147,14 @@ def margins(columns: Columns, rule: Rule) -> dict[str, Margin]:
     return near
 
 
-def not_covered(columns: Columns, rule: Rule) -> tuple[str, ...]:
-    """Cases of a rule that no row shows: single comparisons, and two of them equal at once.
+def not_covered(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None = None) -> tuple[str, ...]:
+    """Cases of a rule that no row shows which it decides: single comparisons, and two of them equal at once.
 
     There, the rule gives whatever is shortest.
     """
     atoms = [atom.with_constant(columns.intended_constant(atom)) for atom in rule.atoms]
-    single = [case for atom in atoms for case in columns.cases_not_covered(atom)]
+    shown = [columns] * len(atoms) if deciding is None else [columns.subset(rows) for rows in deciding]
+    single = [case for atom, some in zip(atoms, shown, strict=True) for case in some.cases_not_covered(atom)]
     ties = [(atom, columns.signs(atom) == 0) for atom in atoms]
     joint = [
         " and ".join(str(columns.written_out(atom.compare("="))) for atom in (one, other))

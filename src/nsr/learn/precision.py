@@ -35,7 +35,7 @@ EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
 POSITIVE = 0.9
 """Multiples are looked for where this share of the rows have two positive numbers."""
-FEW_ROWS = 12
+FEW_ROWS = 40
 """Substitutes are looked for where a comparison decides at most this many rows."""
 SUBSTITUTE = 4.0
 """Nats by which they may be longer."""

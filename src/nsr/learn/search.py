@@ -17,7 +17,7 @@ from torch import Tensor
 from nsr.learn.base import PROPOSALS
 from nsr.learn.candidates import candidate_sums, evenly_spaced, neighbours, short_sums
 from nsr.learn.chains import grown, parts_by_size
-from nsr.learn.diagnostics import margins, not_covered
+from nsr.learn.diagnostics import deciding_rows, margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
@@ -406,6 +406,7 @@ class _Attempt:
         judged = _wrong(final, self.judge)
         accuracy = 1 - judged / self.judge.total if len(self.judge) else None
         whole = self.reread(final)
+        deciding = deciding_rows(Reader(self.rows), whole)
         evidence = RuleEvidence(
             rows=len(self.rows),
             agreement=1 - whole.wrong / self.rows.total,
@@ -414,8 +415,8 @@ class _Attempt:
             origin=whole.origin,
             restarts=self.settings.restarts if self.networks else 0,
             reread=whole.expression != final.expression,
-            margins=margins(self.rows.columns, whole),
-            not_covered=not_covered(self.rows.columns, whole),
+            margins=margins(self.rows.columns, whole, deciding),
+            not_covered=not_covered(self.rows.columns, whole, deciding),
             reason=self._reason(final, whole, judged),
         )
         order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
