@@ -1,10 +1,18 @@
-"""Shapes and types of every annotated function around tensors are checked while the tests run."""
+"""Shapes and types of every annotated function around tensors are checked while the tests run.
 
+Each process has one thread, also those that tests start: tests run in one process per core.
+"""
+
+import os
 from collections.abc import Iterator
 
 import pytest
+import torch
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
+
+os.environ["OMP_NUM_THREADS"] = "1"
+torch.set_num_threads(1)
 
 SHAPED = [
     "nsr.nn",

@@ -18,9 +18,16 @@ def codes(page: Path) -> list[tuple[str, str]]:
     return re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", page.read_text(), re.DOTALL)
 
 
+def outer(page: Path, at: int):
+    return pytest.param(page, at, marks=pytest.mark.outer)
+
+
+SLOWER = [(README, 1), (PROGRAMS, 1), (PROGRAMS, 3), (PROGRAMS, 4), (LEARN, 1)]
+
+
 @pytest.mark.parametrize(
     ("page", "at"),
-    [(README, 0), (README, 1), *((PROGRAMS, at) for at in (0, 1, 3, 4)), (LEARN, 0), (LEARN, 1)],
+    [(README, 0), (PROGRAMS, 0), (LEARN, 0), *(outer(*each) for each in SLOWER)],
     ids=lambda each: str(each)[-11:],
 )
 def test_code_prints_what_the_page_says(page, at):

@@ -163,6 +163,7 @@ def test_a_member_is_its_seed_trained_alone_to_the_last_bit(sizes, rows, dtype):
         assert torch.equal(weights(block.member(3)), weights(alone)), len(block)
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 def test_compiled_training_agrees_with_eager_to_rounding():

@@ -91,7 +91,8 @@ def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> 
 def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
-    unknown = {abs(atom.constant) for atom, each in zip(rule.atoms, known, strict=True) if each and each.open}
+    constants = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if atom.has_constant]
+    unknown = {abs(atom.constant) for atom, each in constants if each and each.open}
     fixed = CONSTANTS_PER_ROW * len(reader.rows)
     needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed and not rule.wrong))
     if len(unknown) > fixed and total_surprise(rule, known) < needed:

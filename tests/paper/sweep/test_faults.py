@@ -64,6 +64,7 @@ def undisturbed(tmp_path_factory) -> list[tuple]:
     return numbers(folder)
 
 
+@pytest.mark.outer
 def test_killed_many_times_it_has_the_same_records(tmp_path, undisturbed):
     """kill -9 of the whole process group: now during start-up, now in the middle of the work."""
     rng = random.Random(0)
@@ -96,6 +97,7 @@ def workers_of(parent: int) -> list[int]:
     return found
 
 
+@pytest.mark.outer
 @pytest.mark.skipif(not Path("/proc").exists(), reason="finds workers through /proc")
 def test_single_workers_killed_at_random_cost_nothing(tmp_path, undisturbed):
     rng = random.Random(1)
