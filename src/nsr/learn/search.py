@@ -49,7 +49,7 @@ CONFIRMATIONS = 2
 CLOSE = 2.0
 """Nats by which another rule may be longer and still explain the rows as well."""
 SAME = 0.005
-"""The share of the rows on which two rules may differ and still count as the same."""
+"""The share of the rows on which rules of two seeds may differ and still count as the same: in a constant, say."""
 APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
@@ -111,8 +111,8 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     for _ in range(CONFIRMATIONS):
         if found.evidence.reason is not None or time.monotonic() > settings.deadline:
             return found
-        for other, same in attempt.rivals(found.rule):
-            if not _agree(found, other, attempt.rows.columns, rows, same):
+        for other in attempt.rivals(found.rule):
+            if not _agree(found, other, attempt.rows.columns, rows, same=0.0):
                 return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
@@ -137,8 +137,8 @@ def _not_the_only_one(found: Found, other: Expression) -> Found:
     return replace(found, evidence=replace(found.evidence, reason=reason))
 
 
-def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, same: float = SAME) -> bool:
-    """Whether two rules give nearly the same answers, on the rows and on rows with the columns shuffled."""
+def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, *, same: float = SAME) -> bool:
+    """Whether two rules give the same answers but for a share of the rows, and of rows with the columns shuffled."""
     x = rows.columns.x
     rng = np.random.default_rng(0)
     shuffled = torch.stack([column[rng.permutation(len(x))] for column in x.T], -1)
@@ -369,21 +369,20 @@ class _Attempt:
             return f"{reason} (the time limit ended the search)"
         return reason
 
-    def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
-        """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
+    def rivals(self, rule: Rule) -> Iterator[Rule]:
+        """Rules that explain all rows as well: with other simple weights, or another comparison that decides few rows.
 
-        They have other simple weights, or another comparison in the place of one that decides few rows: that could be
-        any of those that happen to put them on the same sides.
+        A comparison that decides few rows could be any of those that happen to put them on the same sides.
         """
         reader, sums = Reader(self.rows, self.settings.preferred), candidate_sums(self.rows)
         for at, atom in enumerate(rule.atoms):
-            others = [(Atom(weights), CLOSE, SAME) for weights in self._other_weights(reader, rule, at)]
-            others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
-            for other, margin, same in others:
+            others = [(Atom(weights), CLOSE) for weights in self._other_weights(reader, rule, at)]
+            others += [(other, SUBSTITUTE) for other in substitutes(reader, rule.atoms, at, sums)]
+            for other, margin in others:
                 if other.weights != atom.weights:
                     changed = reader.read_all([*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule.origin)
                     if _is_rival(changed, rule, margin):
-                        yield changed, same
+                        yield changed
 
     def _other_weights(self, reader: Reader, rule: Rule, at: int) -> list[Weights]:
         if len(rule.atoms[at].weights) == 1:
