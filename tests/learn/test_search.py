@@ -159,6 +159,8 @@ def test_a_condition_on_a_flag():
     x = pd.DataFrame({"flag": rng.random(400) < 0.5, "x": rng.integers(0, 100, 400), "z": rng.normal(size=400)})
     x.loc[:1, ["flag", "x"]] = [(True, 37), (True, 38)]
     model = fit(x, x["flag"] & (x["x"] >= 38))
+    assert list(model.evidence_.margins) == ["x and 38"]
+    assert model.evidence_.not_covered == ()
     every = pd.DataFrame([(flag, value, 0.0) for flag in (False, True) for value in range(100)], columns=list(x))
     assert (model.predict(every) == (every["flag"] & (every["x"] >= 38))).all()
 

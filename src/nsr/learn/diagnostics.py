@@ -12,6 +12,7 @@ from scipy.stats import binom, mannwhitneyu, rankdata
 from nsr.learn.candidates import SCREENED, evenly_spaced
 from nsr.learn.rules import Reader, Rule
 from nsr.program.text import name
+from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import answers
@@ -138,6 +139,8 @@ def margins(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None 
     """For each comparison of a rule, how near the rows that it decides come to where it changes."""
     near = {}
     for at, atom in enumerate(rule.atoms):
+        if _is_flag(columns, atom):
+            continue
         distances = columns.distances(atom) if deciding is None else columns.subset(deciding[at]).distances(atom)
         left, right = map(columns.written_out, atom.sides)
         below, above = (
@@ -147,13 +150,20 @@ def margins(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None 
     return near
 
 
+def _is_flag(columns: Columns, atom: Atom) -> bool:
+    """Whether an atom is of a single column that only holds 0 and 1: it has no border to be near to."""
+    name = atom.columns[0]
+    return len(atom.columns) == 1 and set(columns.x[:, columns.names.index(name)].tolist()) == {0, 1}
+
+
 def not_covered(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None = None) -> tuple[str, ...]:
     """Cases of a rule that no row shows which it decides: single comparisons, and two of them equal at once.
 
     There, the rule gives whatever is shortest.
     """
-    atoms = [atom.with_constant(columns.intended_constant(atom)) for atom in rule.atoms]
-    shown = [columns] * len(atoms) if deciding is None else [columns.subset(rows) for rows in deciding]
+    shown = [columns] * len(rule.atoms) if deciding is None else [columns.subset(rows) for rows in deciding]
+    shown = [some for some, atom in zip(shown, rule.atoms, strict=True) if not _is_flag(columns, atom)]
+    atoms = [atom.with_constant(columns.intended_constant(atom)) for atom in rule.atoms if not _is_flag(columns, atom)]
     single = [case for atom, some in zip(atoms, shown, strict=True) for case in some.cases_not_covered(atom)]
     ties = [(atom, columns.signs(atom) == 0) for atom in atoms]
     joint = [
