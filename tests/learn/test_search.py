@@ -204,3 +204,21 @@ def test_a_comparison_that_decides_few_rows_must_be_the_only_one_that_does():
     assert "more rows are needed to tell the nearest rule from another one, which tests a > b or" in str(
         refused.evidence_
     )
+
+
+def test_odd_weights_in_few_rows_are_not_taken_for_round_ones():
+    a, b, c = np.random.default_rng(7116).integers(0, 101, (3, 300))
+    model = fit(pd.DataFrame({"a": a, "b": b, "c": c}), 83 * a > 117 * b - 930)
+    assert model.program_ is None, model.rule_
+    assert "so do many other numbers" in model.evidence_.reason
+
+
+def test_products_of_decimals_are_compared_beside_their_ties():
+    """0.07 * 100 is above 7 in floats; on cents, it is a tie."""
+    rng = np.random.default_rng(0)
+    cents, pieces, budget = rng.integers(100, 5001, 500), rng.integers(1, 61, 500), rng.integers(50, 2001, 500)
+    table = pd.DataFrame({"price": cents / 100, "pieces": pieces, "budget": budget})
+    model = fit(table, cents * pieces > 100 * budget, restarts=64)
+    assert model.program_ is not None, model.evidence_
+    ties = model.predict(pd.DataFrame({"price": [0.07, 1.1], "pieces": [100, 3], "budget": [7, 3.3]}))
+    assert ties[0] == ties[1]

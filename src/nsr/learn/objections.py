@@ -28,6 +28,8 @@ SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
 SURPRISING_TOGETHER = 5.0
 """The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them."""
+PER_NUMBER = 1.8
+"""The same for each of several numbers of one comparison, since the simplest of each range was taken."""
 PER_FACTOR = 1.0
 """The same for each factor beyond three in a comparison of products, of which there are very many."""
 PER_CONSTANT = 1.2
@@ -102,9 +104,17 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
     for position in weighted:
         each, factors = known[position], all_factors[position]
         needed = SURPRISING if len(weighted) == 1 and factors <= 3 else SURPRISING_TOGETHER
-        if each is not None and each.weights + each.constant < needed + PER_FACTOR * max(factors - 3, 0):
+        numbers = _free_numbers(rule.atoms[position], reader.rows.columns)
+        needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
+        if each is not None and each.weights + each.constant < needed:
             return rule.atoms[position]
     return None
+
+
+def _free_numbers(atom: Atom, columns: Columns) -> int:
+    """How many numbers of an atom are neither 0 nor 1: ratios of weights to the most frequent one, and the constant."""
+    sizes = [abs(weight) for _, weight in atom.weights]
+    return len(sizes) - max(map(sizes.count, sizes)) + (columns.intended_constant(atom) != 0)
 
 
 def _factors(columns: Columns, atom: Atom) -> int:

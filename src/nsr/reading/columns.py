@@ -166,6 +166,8 @@ class Columns:
         if not self.x.is_floating_point() or all(self.units[self._position[name]] == 1 for name in atom.columns):
             return atom.constant.denominator == 1 or len(atom.weights) == 1
         weights = [weight for _, weight in atom.weights]
+        if any(name in self.products for name in atom.columns):
+            return False
         return weights in ([1], [1, -1]) and (len(weights) == 1 or atom.constant == 0)
 
     def beside_the_grid(self, atom: Atom, below: Fraction, above: Fraction) -> Fraction:
