@@ -233,6 +233,10 @@ class Reader:
         no_grid = self.rows.columns.unit(atom.weights) is None
         if floats_agree(self.rows, atom) if no_grid else self.rows.columns.floats_are_exact(atom):
             return constant
+        step = self.rows.columns.step(atom.weights)
+        if sides.slack and step is not None and (constant / step).denominator == 1:
+            beside = (constant + step / 2, constant - step / 2)  # the best cut may be elsewhere, where labels are wrong
+            return min(beside, key=lambda each: self._misplaced(atom.with_constant(each), sides))
         return self.rows.columns.beside_the_grid(atom, gap.below, gap.above)
 
     def side_classes(self, atoms: Sequence[Atom], position: int) -> SideClasses | None:
