@@ -184,6 +184,7 @@ def test_an_output_that_is_full_is_one_sentence_and_exit_code_1(rule, unbuffered
     assert (done.returncode, done.stderr) == (1, "nsr: cannot write the output: No space left on device\n")
 
 
+@pytest.mark.outer
 def test_a_reader_that_has_gone_is_no_error(rule, tmp_path):
     (tmp_path / "t.csv").write_text("a\n" + "1\n" * 100_000)
     reader, writer = os.pipe()

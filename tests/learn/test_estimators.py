@@ -40,6 +40,7 @@ def test_scikit_learn_accepts_both_with_all_proposals(estimator, check, unchecke
         check(estimator)
 
 
+@pytest.mark.outer
 def test_scikit_learn_accepts_both_where_arrays_follow_the_standard():
     program = f"""
 from sklearn.utils.estimator_checks import estimator_checks_generator

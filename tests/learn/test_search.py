@@ -113,6 +113,7 @@ def test_a_polygon_around_a_curve_is_not_a_rule(seed):
     assert model.program_ is None or (model.predict(fresh) == inside(fresh)).mean() > 0.99
 
 
+@pytest.mark.outer
 def test_a_body_mass_index_is_a_product():
     x = bodies()
     rule = Program.parse("weight > 25*height**2/100")
@@ -213,6 +214,7 @@ def test_odd_weights_in_few_rows_are_not_taken_for_round_ones():
     assert "so do many other numbers" in model.evidence_.reason
 
 
+@pytest.mark.outer
 def test_products_of_decimals_are_compared_beside_their_ties():
     """0.07 * 100 is above 7 in floats; on cents, it is a tie."""
     rng = np.random.default_rng(0)

@@ -23,6 +23,7 @@ def test_recipe_exact_is_right_at_every_magnitude(comparison):
         assert all(metrics[name] == 1 for name in metrics if name != "epochs")
 
 
+@pytest.mark.outer
 @pytest.mark.usefixtures("unchecked")
 def test_the_mlp_fits_and_does_not_extrapolate():
     (metrics,) = run_cell(ComparisonCell("mlp", ">"), EXACT, [0])

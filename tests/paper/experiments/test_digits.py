@@ -101,6 +101,7 @@ def test_pairs_that_are_not_shown_teach_nothing(pairs, monkeypatch):
     assert {"shown", "not shown"} <= set(metrics)
 
 
+@pytest.mark.outer
 def test_compiled_or_not_a_seed_is_as_accurate(unchecked, monkeypatch):
     cell, plain = DigitsCell("nsr", ">", "8x8"), digits._loss
     (eager,) = run(cell, epochs=3)

@@ -21,6 +21,7 @@ def test_lambda_from_the_data_learns_all_six_at_any_delta(delta):
         assert {metrics[comparison] for comparison in COMPARISONS} == {1.0}
 
 
+@pytest.mark.outer
 def test_equality_needs_a_lambda_of_one_over_delta():
     (metrics,) = run_cell(FloatCell(0.01, 1.0), EXACT, [0])
     assert metrics[">"] == 1

@@ -131,6 +131,7 @@ def forked() -> Executor:
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("forkserver"))
 
 
+@pytest.mark.outer
 def test_an_item_that_kills_three_workers_is_given_up_and_the_others_are_not(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "run_item", deadly)
     this = sweep(tmp_path, forked)
@@ -153,6 +154,7 @@ def test_an_item_that_kills_two_workers_still_gets_there(tmp_path, monkeypatch):
     assert len(this.store.records(EXPERIMENT)) == 6
 
 
+@pytest.mark.outer
 def test_an_executor_that_breaks_when_idle_is_replaced(tmp_path):
     made = []
 
