@@ -36,7 +36,7 @@ PER_CONSTANT = 1.2
 """Nats by which each of many constants that few rows leave open must be simpler, on average."""
 CONSTANTS_PER_ROW = 0.005
 """How many constants the rows may leave open: each misplaces about one row in so many."""
-UNLIKELY = 0.005
+UNLIKELY = 0.001
 """Held-out rows speak against a rule if so many of them would contradict it less often than this."""
 
 
