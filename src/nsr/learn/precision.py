@@ -35,7 +35,7 @@ EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
 POSITIVE = 0.9
 """Multiples are looked for where this share of the rows have two positive numbers."""
-FEW_ROWS = 40
+FEW_ROWS = 25
 """Substitutes are looked for where a comparison decides at most this many rows."""
 SUBSTITUTE = 4.0
 """Nats by which they may be longer."""
@@ -237,7 +237,10 @@ def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weig
 
 
 def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequence[Weights]) -> list[Atom]:
-    """Other comparisons, not much longer, that put the few rows which an atom decides on the same sides."""
+    """Other comparisons, not much longer, that put the few rows which an atom decides on the same sides.
+
+    Sums with all of its columns and one more do not count: they only blur it.
+    """
     sides, atom = reader.side_classes(atoms, position), atoms[position]
     if sides is None:
         return []
@@ -248,7 +251,8 @@ def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequ
     side = np.where(sides.above[deciding] == rows.classes[deciding], 1, -1)
     columns, weight = rows.columns.subset(deciding), rows.weight[deciding]
     most = best_cut(columns, atom.weights, side, weight).wrong
-    cuts = [best_cut(columns, weights, side, weight) for weights in sums if weights != atom.weights]
+    others = [weights for weights in sums if not set(atom.columns) <= set(dict(weights))]
+    cuts = [best_cut(columns, weights, side, weight) for weights in others]
     found = [Atom(cut.weights, cut.constant) for cut in cuts if cut.wrong <= most]
     return [each for each in found if reader.price(each) <= reader.price(atom) + SUBSTITUTE]
 
