@@ -239,7 +239,7 @@ def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weig
 def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequence[Weights]) -> list[Atom]:
     """Other comparisons, not much longer, that put the few rows which an atom decides on the same sides.
 
-    Sums with all of its columns and one more do not count: they only blur it.
+    Sums with all of its columns, one more and a constant do not count: they only blur it.
     """
     sides, atom = reader.side_classes(atoms, position), atoms[position]
     if sides is None:
@@ -251,9 +251,9 @@ def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequ
     side = np.where(sides.above[deciding] == rows.classes[deciding], 1, -1)
     columns, weight = rows.columns.subset(deciding), rows.weight[deciding]
     most = best_cut(columns, atom.weights, side, weight).wrong
-    others = [weights for weights in sums if not set(atom.columns) <= set(dict(weights))]
-    cuts = [best_cut(columns, weights, side, weight) for weights in others]
+    cuts = [best_cut(columns, weights, side, weight) for weights in sums if weights != atom.weights]
     found = [Atom(cut.weights, cut.constant) for cut in cuts if cut.wrong <= most]
+    found = [each for each in found if not (each.constant and set(atom.columns) <= set(each.columns))]
     return [each for each in found if reader.price(each) <= reader.price(atom) + SUBSTITUTE]
 
 

@@ -111,8 +111,8 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     for _ in range(CONFIRMATIONS):
         if found.evidence.reason is not None or time.monotonic() > settings.deadline:
             return found
-        for other in attempt.rivals(found.rule):
-            if not _agree(found, other, attempt.rows.columns, rows, same=0.0):
+        for other, same in attempt.rivals(found.rule):
+            if not _agree(found, other, attempt.rows.columns, rows, same=same):
                 return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
@@ -369,20 +369,21 @@ class _Attempt:
             return f"{reason} (the time limit ended the search)"
         return reason
 
-    def rivals(self, rule: Rule) -> Iterator[Rule]:
-        """Rules that explain all rows as well: with other simple weights, or another comparison that decides few rows.
+    def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
+        """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
 
-        A comparison that decides few rows could be any of those that happen to put them on the same sides.
+        They have other simple weights, or another comparison in the place of one that decides few rows: that could be
+        any of those that happen to put them on the same sides.
         """
         reader, sums = Reader(self.rows, self.settings.preferred), candidate_sums(self.rows)
         for at, atom in enumerate(rule.atoms):
-            others = [(Atom(weights), CLOSE) for weights in self._other_weights(reader, rule, at)]
-            others += [(other, SUBSTITUTE) for other in substitutes(reader, rule.atoms, at, sums)]
-            for other, margin in others:
+            others = [(Atom(weights), CLOSE, SAME) for weights in self._other_weights(reader, rule, at)]
+            others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
+            for other, margin, same in others:
                 if other.weights != atom.weights:
                     changed = reader.read_all([*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule.origin)
                     if _is_rival(changed, rule, margin):
-                        yield changed
+                        yield changed, same
 
     def _other_weights(self, reader: Reader, rule: Rule, at: int) -> list[Weights]:
         if len(rule.atoms[at].weights) == 1:
