@@ -1,6 +1,7 @@
 """Why a rule is not handed out: too few rows, numbers that are not exact, contradictions that are not random."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import binom
@@ -15,7 +16,7 @@ from nsr.learn.diagnostics import (
     smooth_border,
 )
 from nsr.learn.evidence import percent
-from nsr.learn.precision import is_plain, precision, total_surprise
+from nsr.learn.precision import Precision, is_plain, precision, total_surprise
 from nsr.learn.rules import Reader, Rule, nats_without_rule
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
@@ -91,23 +92,33 @@ def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> 
 
 
 def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
-    """A comparison of a sum whose numbers are not simpler than chance would make them; None if there is none."""
+    """A comparison whose numbers are not simpler than chance would make them; None if there is none."""
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
+    return _vague_constant(reader, rule, known) or _vague_weights(reader, rule, known)
+
+
+def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
+    """The first comparison with a constant that the rows leave open, if there are many of these and they are not round."""
     constants = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if atom.has_constant]
     unknown = {abs(atom.constant) for atom, each in constants if each and each.open}
     fixed = CONSTANTS_PER_ROW * len(reader.rows)
     needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed and not rule.wrong))
     if len(unknown) > fixed and total_surprise(rule, known) < needed:
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
-    all_factors = [_factors(reader.rows.columns, atom) for atom in rule.atoms]
-    weighted = [position for position, atom in enumerate(rule.atoms) if all_factors[position] or not is_plain(atom)]
-    for position in weighted:
-        each, factors = known[position], all_factors[position]
+    return None
+
+
+def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
+    """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple."""
+    columns = reader.rows.columns
+    weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
+    for at in weighted:
+        atom, each = rule.atoms[at], known[at]
+        factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
         needed = SURPRISING if len(weighted) == 1 and factors <= 3 else SURPRISING_TOGETHER
-        numbers = _free_numbers(rule.atoms[position], reader.rows.columns)
         needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
         if each is not None and each.weights + each.constant < needed:
-            return rule.atoms[position]
+            return atom
     return None
 
 
