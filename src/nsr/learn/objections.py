@@ -98,7 +98,7 @@ def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
 
 
 def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
-    """The first comparison with a constant that the rows leave open, if there are many of these and they are not round."""
+    """The first comparison with a constant that the rows leave open, if these are many and not round."""
     constants = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if atom.has_constant]
     unknown = {abs(atom.constant) for atom, each in constants if each and each.open}
     fixed = CONSTANTS_PER_ROW * len(reader.rows)
