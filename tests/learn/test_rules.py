@@ -206,3 +206,22 @@ def test_the_uncertainty_that_a_screen_finds_is_the_entropy_of_the_groups():
     assert split.left == pytest.approx(2 * math.log(2))  # one row apart from the others, or one at an end
     groups = rows.columns.signs(split.atom).astype(np.int64) + 1
     assert rows.uncertainty(groups) == pytest.approx(split.left)
+
+
+@pytest.mark.parametrize("opposite", [False, True])
+def test_a_number_and_its_negative_cost_one_number_and_decide_a_border_that_the_rows_leave_open(opposite):
+    x = numbers(600)[:, :2]
+    x = x[np.abs(x[:, 0] - x[:, 1]) != 7]  # 6 < abs(a - b) < 8: the rows allow 6.1 to 7.9 on both sides
+    x = x[x[:, 0] - x[:, 1] != 8]
+    x = np.vstack([x, [[20, 13], [20, 13], [5, 13]]])
+    y = np.abs(x[:, 0] - x[:, 1]) > 7
+    rows = labelled(x, y)
+    below = Atom((("a", 1), ("b", -1)), Fraction(-7))
+    above = Atom((("b", 1), ("a", -1)), Fraction(-7)) if opposite else Atom((("a", 1), ("b", -1)), Fraction(7))
+    rule = Reader(rows).read([below, above])
+    one, two = (atom.canonical for atom in rule.atoms)
+    assert one.constant == -two.constant
+    alone = Reader(rows).price(one) + Reader(rows).price(two)
+    formula = 2 * math.log(12) + description_length(rows.classes, rows.classes, rows.weight, 2)
+    assert rule.wrong == 0
+    assert rule.nats < alone + formula - 1

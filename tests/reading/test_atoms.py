@@ -59,3 +59,10 @@ def test_sums_of_floats_without_a_common_unit_are_computed_in_float64():
     assert columns.unit((("a", 1), ("b", 1))) is None
     assert columns.sums((("a", 1), ("b", 2))).tolist() == [1 / 3 + 4.0, 0.1 + 2 * np.pi]
     assert columns.signs(Atom((("a", 1), ("b", 2)), Fraction(5))).tolist() == [-1, 1]
+
+
+def test_one_border_has_one_canonical_atom():
+    one = Atom((("b", 2), ("a", -1)), Fraction(-3))
+    assert (
+        one.canonical == Atom((("a", 1), ("b", -2)), Fraction(3)).canonical == Atom((("a", 1), ("b", -2)), Fraction(3))
+    )

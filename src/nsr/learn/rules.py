@@ -121,8 +121,18 @@ class Reader:
         constant = columns.intended_constant(atom)
         if constant == 0 and len(atom.weights) > 1:
             return nats
-        named = min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)
-        return nats + named + (CONSTANT if len(atom.weights) > 1 else 0.0)
+        return nats + self._number_price(constant) + (CONSTANT if len(atom.weights) > 1 else 0.0)
+
+    def _mirrored(self, atoms: Sequence[Atom]) -> float:
+        """Nats saved where a sum is compared with a number and its negative: that is one number to name."""
+        borders = {atom.canonical for atom in atoms}
+        again = [each for each in borders if each.constant > 0 and each.with_constant(-each.constant) in borders]
+        intended = self.rows.columns.intended_constant
+        return sum(max(self._number_price(intended(each)) - LN2, 0.0) for each in again)
+
+    def _number_price(self, constant: Fraction) -> float:
+        """Nats to name a constant: it is simple, or one of the places between two rows."""
+        return min(number_nats(constant) or LN2, math.log(len(self.rows)) + 3.0)
 
     def _with_better_sums(self, atoms: list[Atom], alternatives: Alternatives) -> list[Atom]:
         """Each atom with the best of the sums that may stand in for its own, the others staying as they are."""
@@ -209,15 +219,17 @@ class Reader:
     def _constant(self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Atom], sides: SideClasses) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
 
-        One that another atom has is cheap. Constants of the same sum stay apart, and in order.
+        One that another atom has is cheap, and so is its negative for the same sum, as in ``abs(a - b) > 5``. Constants
+        of the same sum stay apart, and in order.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
         """
         fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
-        known = {each.constant for each in others if each.constant and each.weights != atom.weights}
+        steps = [step for each in others if (step := _on_the_same_sum(each, atom)) is not None]
+        known = {each.constant for each in others if each.constant and _on_the_same_sum(each, atom) is None}
+        known |= {-step for step in steps if step}
         options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
-        steps = [each.constant for each in others if each.weights == atom.weights]
         options = [each for each in options if not any(_apart(each, atom.constant, step) for step in steps)]
         least = self._misplaced(atom.with_constant(gap.middle), sides)
 
@@ -280,7 +292,7 @@ class Reader:
         guess = answers(expression, rows)
         nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
         used = _used(expression, atoms)
-        nats += sum(self.price(atom) for atom in used)
+        nats += sum(self.price(atom) for atom in used) - self._mirrored(used)
         nats += comparisons(expression) * math.log(6 * max(len(used), 1))
         return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
 
@@ -378,6 +390,14 @@ def case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
 def outvoted(votes: np.ndarray) -> float:
     """The weight of the rows that are not of their case's majority class."""
     return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
+
+
+def _on_the_same_sum(other: Atom, atom: Atom) -> Fraction | None:
+    """The constant of another atom if it compares the same sum; its negative if that has the opposite signs."""
+    if dict(other.weights) == dict(atom.weights):
+        return other.constant
+    opposite = {name: -weight for name, weight in atom.weights}
+    return -other.constant if dict(other.weights) == opposite else None
 
 
 def _apart(one: Fraction, other: Fraction, between: Fraction) -> bool:

@@ -52,6 +52,8 @@ SAME = 0.005
 """The share of the rows on which rules of two seeds may differ and still count as the same: in a constant, say."""
 APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
+REPLACED = 3
+"""How often a rule may give way to one that is better by that, and differs in one comparison."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
 SUSPICIOUS = 0.01
@@ -111,9 +113,9 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     for _ in range(CONFIRMATIONS):
         if found.evidence.reason is not None or time.monotonic() > settings.deadline:
             return found
-        for other, same in attempt.rivals(found.rule):
-            if not _agree(found, other, attempt.rows.columns, rows, same=same):
-                return _not_the_only_one(found, attempt.rows.columns.written_out(other.expression))
+        found, as_good = attempt.settled(found)
+        if as_good is not None:
+            return _not_the_only_one(found, attempt.rows.columns.written_out(as_good.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
@@ -369,6 +371,22 @@ class _Attempt:
             return f"{reason} (the time limit ended the search)"
         return reason
 
+    def settled(self, found: Found) -> tuple[Found, Rule | None]:
+        """The rule, or a better one that differs in one comparison; and one that explains the rows as well, if any."""
+        for _ in range(REPLACED):
+            rivals = [
+                (other, same)
+                for other, same in self.rivals(found.rule)
+                if not _agree(found, other, self.rows.columns, self.rows, same=same)
+            ]
+            if not rivals:
+                return found, None
+            best = min((other for other, _ in rivals), key=lambda rule: rule.nats)
+            if best.nats > found.rule.nats - CLOSE:
+                break
+            found = self.found(best)
+        return found, rivals[0][0]
+
     def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
         """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
 
@@ -400,12 +418,15 @@ class _Attempt:
         again = self._polished(reader, reader.read(rule.atoms, origin=rule.origin))
         return min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
 
-    def found(self) -> Found:
-        """The best rule, read once more from all rows but those to judge by, and then judged."""
+    def found(self, better: Rule | None = None) -> Found:
+        """The best rule, read once more from all rows but those to judge by, and then judged; or a better one.
+
+        A better one was read from all rows; what the rows to judge by say is said of the best one without them.
+        """
         final = self.best()
         judged = _wrong(final, self.judge)
         accuracy = 1 - judged / self.judge.total if len(self.judge) else None
-        whole = self.reread(final)
+        whole = self.reread(final) if better is None else better
         deciding = deciding_rows(Reader(self.rows), whole)
         evidence = RuleEvidence(
             rows=len(self.rows),

@@ -76,6 +76,13 @@ class Atom:
         """One of the six comparisons of its two sides."""
         return Compare(operator, *self.sides).simplified()
 
+    @property
+    def canonical(self) -> "Atom":
+        """The same border with the columns sorted by name, and the first weight positive."""
+        weights = sorted(self.weights)
+        sign = 1 if weights[0][1] > 0 else -1
+        return Atom(tuple((name, sign * weight) for name, weight in weights), sign * self.constant)
+
     def with_constant(self, constant: Fraction) -> "Atom":
         """The same sum, compared with another constant."""
         return replace(self, constant=constant)
