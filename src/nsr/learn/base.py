@@ -13,9 +13,9 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
 from nsr.errors import check_error_rate, one_of
-from nsr.learn.evaluation import evaluate_on_table
 from nsr.learn.evidence import RuleEvidence
 from nsr.nn.checks import positive_number
+from nsr.program.cells import evaluate_cells
 from nsr.program.program import Program, default_names
 
 PROPOSALS = ("screen", "training", "products")
@@ -107,7 +107,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
             column = X[self.feature_names_in_[position]] if hasattr(self, "feature_names_in_") else X.iloc[:, position]
             exact = getattr(column.dtype, "kind", "") in "iu"
             columns[name] = np.asarray(column) if exact else rows[:, position].numpy()
-        return evaluate_on_table(program, columns, len(rows))
+        return evaluate_cells(program.expression, columns, len(rows))
 
 
 def _check_no_dates(X: Any) -> None:

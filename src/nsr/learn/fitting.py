@@ -12,9 +12,9 @@ import pandas as pd
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.classifier import MOST_CLASSES
-from nsr.learn.evaluation import evaluate_on_table
 from nsr.learn.evidence import percent
 from nsr.learn.result import Estimator, Verified
+from nsr.program.cells import evaluate_cells
 from nsr.program.expressions import Linear, Variable
 from nsr.program.program import Program
 from nsr.reading.rounding import rounding_tolerance
@@ -156,7 +156,7 @@ def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -
     program, y = estimator.program_, rows[target].to_numpy()
     assert program is not None
     columns = {name: rows[name].to_numpy() for name in program.inputs}
-    predicted = evaluate_on_table(program, columns, len(rows))
+    predicted = evaluate_cells(program.expression, columns, len(rows))
     if isinstance(estimator, NSRClassifier):
         labels = predicted if estimator.gives_labels else estimator.classes_[predicted.astype(np.int64)]
         return labels, labels != y

@@ -17,12 +17,12 @@ from torch import nn
 from nsr.errors import InputError
 from nsr.files import write
 from nsr.learn import NSRClassifier
-from nsr.learn.evaluation import evaluate_on_table
 from nsr.learn.gated import Gated, Member, Scaling
 from nsr.learn.networks import Inputs, Network
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
 from nsr.learn.result import Estimator
 from nsr.nn import NSR, RuleNet
+from nsr.program.cells import evaluate_cells
 from nsr.program.emit.json import load
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
@@ -88,7 +88,9 @@ class SavedRule(Saved):
 
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """The values of the program."""
-        return evaluate_on_table(self.program, {name: table[name].to_numpy() for name in self.inputs}, len(table))
+        return evaluate_cells(
+            self.program.expression, {name: table[name].to_numpy() for name in self.inputs}, len(table)
+        )
 
     def content(self) -> dict[str, Any]:
         """The program."""

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.emit.json import load
 from nsr.program.expressions import (
     And,
@@ -19,6 +20,7 @@ from nsr.program.expressions import (
     Where,
 )
 from nsr.program.folds import Fold
+from nsr.program.kinds import Kind
 from nsr.program.paths import NegativeCycleError, Paths
 from nsr.program.program import Evidence, Program
 
@@ -29,11 +31,15 @@ __all__ = [
     "Count",
     "Evidence",
     "Expression",
+    "Flag",
     "Fold",
     "Fraction",
+    "Kind",
     "Linear",
+    "Missing",
     "NegativeCycleError",
     "Not",
+    "OneOf",
     "Or",
     "Order",
     "Paths",

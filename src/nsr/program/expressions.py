@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from nsr.data import COMPARISONS
 from nsr.errors import one_of
+from nsr.program.kinds import Kind
 
 NEGATED: Mapping[str, str] = {">": "<=", "<=": ">", "<": ">=", ">=": "<", "=": "!=", "!=": "="}
 """``not (a > b)`` is ``a <= b``."""
@@ -59,7 +60,7 @@ class Expression:
     @property
     def is_boolean(self) -> bool:
         """Whether this is a formula, which is true or false, rather than a number."""
-        return isinstance(self, Truth | Compare | And | Or | Not)
+        return False
 
     @property
     def children(self) -> tuple["Expression", ...]:
@@ -89,6 +90,12 @@ class Expression:
     def variables(self) -> tuple[str, ...]:
         """Names of the variables, each once, in natural order: x2 before x10."""
         return tuple(sorted({node.name for node in self.walk() if isinstance(node, Variable)}, key=natural_key))
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        """The kind of each variable, in the order of ``variables``."""
+        kinds = {node.name: node.kind for node in self.walk() if isinstance(node, Variable)}
+        return {name: kinds[name] for name in self.variables}
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """Evaluate with a value for each variable; see ``nsr.program.evaluation``."""
@@ -181,13 +188,19 @@ class Expression:
 
 @dataclass(frozen=True, repr=False)
 class Variable(Expression):
-    """A named number: a column of a table, an input of a model. Any text can be a name."""
+    """A named input of a model, or column of a table. Any text can be a name.
+
+    Dates and timestamps count as numbers: of microseconds since the start of 1970. So do durations, of microseconds.
+    Texts can only be compared for equality, and truth values only be asked for; ``nsr.program.conditions`` has both.
+    """
 
     name: str
+    kind: Kind = Kind.NUMBER
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ValueError(f"the name of a variable must be a non-empty string, got {self.name!r}")
+        object.__setattr__(self, "kind", Kind(one_of("kind of variable", str(self.kind), [str(kind) for kind in Kind])))
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -201,7 +214,17 @@ class Constant(Expression):
 
 
 @dataclass(frozen=True, repr=False)
-class Truth(Expression):
+class Formula(Expression):
+    """A node that is true or false."""
+
+    @property
+    def is_boolean(self) -> bool:
+        """Always true."""
+        return True
+
+
+@dataclass(frozen=True, repr=False)
+class Truth(Formula):
     """A fixed truth value: the formula that always holds, or the one that never does."""
 
     value: bool
@@ -337,8 +360,11 @@ class Order(Expression):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Compare(Expression):
-    """A comparison of two numbers. ``operator`` is one of > < >= <= = !=, and == means =."""
+class Compare(Formula):
+    """A comparison of two numbers. ``operator`` is one of > < >= <= = !=, and == means =.
+
+    Two columns of text can be compared by = and !=. A comparison with a missing value is false, as it is in SQL.
+    """
 
     operator: str
     left: Expression
@@ -349,6 +375,12 @@ class Compare(Expression):
         object.__setattr__(self, "operator", known)
         object.__setattr__(self, "left", _number(left, "a side of a comparison"))
         object.__setattr__(self, "right", _number(right, "a side of a comparison"))
+        _check_texts(self)
+
+    @property
+    def of_texts(self) -> bool:
+        """Whether two columns of text are compared."""
+        return isinstance(self.left, Variable) and self.left.kind == Kind.TEXT
 
     @property
     def children(self) -> tuple[Expression, ...]:
@@ -357,7 +389,7 @@ class Compare(Expression):
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class _Joined(Expression):
+class _Joined(Formula):
     parts: tuple[Expression, ...]
 
     def __init__(self, *parts: Expression) -> None:
@@ -382,7 +414,7 @@ class Or(_Joined):
 
 
 @dataclass(frozen=True, repr=False)
-class Not(Expression):
+class Not(Formula):
     """The negation of a formula: ``Not(p)`` or ``~p``."""
 
     part: Expression
@@ -483,6 +515,14 @@ def _both(symbol: str, *sides: Any) -> tuple[Expression, ...]:
             hint = f"put comparisons in parentheses, as in (a > b) {symbol} (c > d)"
             raise ValueError(f"{symbol} joins formulas, got {side!r}: {hint}")
     return sides
+
+
+def _check_texts(comparison: Compare) -> None:
+    """Raise a ValueError for texts and truth values that are compared with anything but a column of their kind."""
+    sides = comparison.children
+    kinds = [side.kind if isinstance(side, Variable) else Kind.NUMBER for side in sides]
+    if Kind.BOOLEAN in kinds or (Kind.TEXT in kinds and (set(kinds) != {Kind.TEXT} or comparison.operator not in "!=")):
+        raise ValueError(f"texts can only be compared with texts, by = and !=, got {sides[0]!r} and {sides[1]!r}")
 
 
 def _number(value: Expression | Number, role: str) -> Expression:

@@ -3,10 +3,14 @@
 From loosest to tightest: ``or``, ``and``, ``not``, comparisons, sums, products, powers, then numbers, names, functions
 such as ``where(...)`` and ``at least 2 of (...)``, and parentheses. A name is an identifier, or any text in backquotes
 or double quotes.
+
+Texts stand in single quotes, after ``=``, ``!=`` or ``in``: ``country in ('AT', 'DE')``. Dates are written as
+``2024-01-31``, durations as ``30 days``. ``is missing`` and ``is present`` ask for missing cells, and the name of a
+column of truth values is a formula.
 """
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -14,6 +18,7 @@ from math import lcm
 from typing import NoReturn
 
 from nsr.errors import InputError, one_of
+from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.expressions import (
     And,
     Compare,
@@ -31,7 +36,10 @@ from nsr.program.expressions import (
     coefficient_and_factors,
     total,
 )
+from nsr.program.kinds import Kind
+from nsr.program.substitution import substitute
 from nsr.program.text import KEYWORDS
+from nsr.program.times import ISO, POINTS, WORDS, parse_point
 
 CHARACTERS, NESTING, DIGITS, EXPONENT, COPIES = 10_000, 100, 10_000, 400, 5_000
 """Limits that keep memory, time and Python's stack bounded; powers and absolute values copy nodes."""
@@ -43,12 +51,12 @@ OR, AND, COMPARE, SUM, PRODUCT, POWER = range(6)
 SPELLINGS = {"&": "and", "&&": "and", "|": "or", "||": "or", "==": "=", "<>": "!=", "^": "**"}
 LEVELS = {
     **{"or": OR, "and": AND, "+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT, "**": POWER},
-    **dict.fromkeys((">", "<", ">=", "<=", "=", "!="), COMPARE),
+    **dict.fromkeys((">", "<", ">=", "<=", "=", "!=", "in", "is"), COMPARE),
 }
 
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
 SYMBOL = re.compile(r"<=|>=|==|!=|<>|&&|\|\||\*\*|[-+*/^(),<>=&|]")
-QUOTED = re.compile(r'`(?:[^`]|``)*`|"(?:[^"]|"")*"')
+QUOTED = re.compile(r"""`(?:[^`]|``)*`|"(?:[^"]|"")*"|'(?:[^']|'')*'""")
 ESCAPE = re.compile(r"\\(?:([nrt\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
 
@@ -59,7 +67,7 @@ COUNTED: dict[tuple[str | None, ...], str] = {("at", "least"): ">=", ("at", "mos
 @dataclass(frozen=True)
 class _Token:
     kind: str
-    """``number``, ``name``, ``symbol`` (which includes the keywords) or ``end``."""
+    """``number``, ``time``, ``name``, ``text``, ``symbol`` (which includes the keywords) or ``end``."""
     value: str
     """The text, with a name unquoted and an operator in its usual spelling."""
     start: int
@@ -73,18 +81,19 @@ class _Operand:
     end: int
 
 
-def parse(text: str, names: Collection[str] | None = None) -> Expression:
+def parse(text: str, names: Collection[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Expression:
     """Read an expression; an ``InputError`` says what was expected, and where.
 
     Args:
         text: A formula or a number, such as ``price <= 0.9 * limit and not stock = 0``.
         names: The names that may occur; by default any.
+        kinds: What the columns hold, for those that are not numbers; by default, what the text implies.
     """
     if not isinstance(text, str):
         raise InputError(f"a program must be text, got {type(text).__name__}")
     if len(text) > CHARACTERS:
         raise InputError(f"a program must have at most {CHARACTERS:,} characters, got {len(text):,}")
-    return _Parser(text, names).parse()
+    return _Parser(text, names, kinds).parse()
 
 
 class _Source:
@@ -115,6 +124,8 @@ class _Source:
 
     def _token(self, start: int) -> _Token:
         text = self.text
+        if time := ISO.match(text, start):
+            return _Token("time", time[0], start, time.end())
         if number := NUMBER.match(text, start):
             exponent = number[1] or "0"
             if len(exponent) > 9 or abs(int(exponent)) > EXPONENT:
@@ -122,8 +133,8 @@ class _Source:
             return _Token("number", number[0], start, number.end())
         if symbol := SYMBOL.match(text, start):
             return _Token("symbol", SPELLINGS.get(symbol[0], symbol[0]), start, symbol.end())
-        if text[start] in '`"':
-            return self._quoted_name(start)
+        if text[start] in "`\"'":
+            return self._quoted(start)
         if not text[start].isidentifier():
             raise self.error(f"expected a number, a name or an operator, got {text[start]!r}", start)
         end = next((end for end in range(start + 1, len(text)) if not f"a{text[end]}".isidentifier()), len(text))
@@ -132,30 +143,34 @@ class _Source:
             return _Token("symbol", word.lower(), start, end)
         return _Token("name", word, start, end)
 
-    def _quoted_name(self, start: int) -> _Token:
+    def _quoted(self, start: int) -> _Token:
         quote, quoted = self.text[start], QUOTED.match(self.text, start)
         if quoted is None:
             raise self.error(f"expected a closing {quote} for the one", start)
-        if quoted.end() - start == 2:
+        if quoted.end() - start == 2 and quote != "'":
             raise self.error(f"expected a name between {quote} and {quote}", start)
         content = quoted[0][1:-1].replace(quote * 2, quote)
-        return _Token("name", ESCAPE.sub(lambda escape: self._letter(escape, start), content), start, quoted.end())
+        kind = "text" if quote == "'" else "name"
+        return _Token(kind, ESCAPE.sub(lambda escape: self._letter(escape, start), content), start, quoted.end())
 
     def _letter(self, escape: re.Match[str], start: int) -> str:
         letter, *codes = escape.groups()
         code = int(next(filter(None, codes), "110000"), 16)
         if letter is None and code > 0x10FFFF:
-            raise self.error(r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the name", start)
+            raise self.error(r"expected \\, \n, \r, \t, \x.., \u.... or \U........ in the text", start)
         return LETTERS[letter] if letter else chr(code)
 
 
 class _Parser:
     """Recursive descent. One call of ``expression`` reads operators of all levels, so that the stack stays small."""
 
-    def __init__(self, text: str, names: Collection[str] | None) -> None:
+    def __init__(self, text: str, names: Collection[str] | None, kinds: Mapping[str, Kind] | None) -> None:
         self.source, self.names = _Source(text), names
+        self.kinds, self.implied = kinds, dict[str, Kind]()
         self.tokens = self.source.tokens()
         self.position = self.depth = self.copies = 0
+        self.times: Kind | None = None
+        self.has_units = False
         self.denominator = 1
         self.read_level: tuple[Callable[[_Operand], Expression], ...] = (
             self.disjunction,
@@ -184,7 +199,31 @@ class _Parser:
         expression = self.expression(OR).expression
         if self.token.kind != "end":
             raise self.expected("an operator or the end")
-        return self.not_too_deep(expression)
+        if isinstance(expression, Variable) and expression.kind == Kind.BOOLEAN:
+            expression = Flag(expression)
+        return self.not_too_deep(self.with_kinds(expression))
+
+    def with_kinds(self, expression: Expression) -> Expression:
+        """The expression with the kinds of columns that were given, or that the text implies."""
+        if not self.implied:
+            return expression
+        columns = {name: Variable(name, kind) for name, kind in self.implied.items()}
+        try:
+            return substitute(expression, columns)
+        except ValueError:
+            name, kind = next(iter(self.implied.items()))
+            raise self.source.error(f"column {name!r} cannot be a {kind} and something else") from None
+
+    def variable(self, name: str) -> Variable:
+        return Variable(name, (self.kinds or {}).get(name, Kind.NUMBER))
+
+    def imply(self, column: Variable, kind: Kind, token: _Token) -> Variable:
+        """A column that must be of a kind; an error if another one was given."""
+        if self.kinds is not None and column.kind != kind:
+            raise self.source.error(f"column {column.name!r} is a {column.kind}, not a {kind},", token.start)
+        if self.implied.setdefault(column.name, kind) != kind:
+            raise self.source.error(f"column {column.name!r} cannot be a {self.implied[column.name]} and a {kind}")
+        return Variable(column.name, kind)
 
     def expected(self, what: str) -> InputError:
         return self.source.error(f"expected {what}", self.token.start)
@@ -210,16 +249,28 @@ class _Parser:
         if self.depth > NESTING:
             raise self.too_deep()
         left = self.operand()
-        while self.token.kind == "symbol" and (found := LEVELS.get(self.token.value, -1)) >= level:
+        while (found := self.level_of_operator()) >= level:
             start, read = left.start, self.read_level[found]
             left = _Operand(read(left), start, self.tokens[self.position - 1].end)
         self.depth -= 1
         return left
 
+    def level_of_operator(self) -> int:
+        if self.token.kind != "symbol":
+            return -1
+        if self.token.value == "not" and self.tokens[self.position + 1].value == "in":
+            return COMPARE
+        return LEVELS.get(self.token.value, -1)
+
     def operand(self) -> _Operand:
         token = self.token
         self.position += token.kind != "end"
-        return _Operand(self.operand_at(token), token.start, self.tokens[self.position - 1].end)
+        expression = self.operand_at(token)
+        if (unit := WORDS.get(self.word(self.token) or "")) is not None and not expression.is_boolean:
+            self.position += 1
+            self.has_units = True
+            expression = self.scaled(Fraction(unit), expression, token.start)
+        return _Operand(expression, token.start, self.tokens[self.position - 1].end)
 
     def operand_at(self, token: _Token) -> Expression:
         match token.kind, token.value:
@@ -228,7 +279,9 @@ class _Parser:
             case "name", name:
                 if (count := self.count_comparison(token)) is not None:
                     return count
-                return self.call(token) if self.take("(") else Variable(self.known(name, token.start))
+                return self.call(token) if self.take("(") else self.variable(self.known(name, token.start))
+            case "time", written:
+                return Constant(self.point(written, token))
             case "symbol", ("true" | "false") as truth:
                 return Truth(truth == "true")
             case "symbol", "(":
@@ -240,6 +293,13 @@ class _Parser:
             case "symbol", ("-" | "+") as sign:
                 return self.scaled(Fraction(f"{sign}1"), self.number(self.expression(POWER), sign), token.start)
         raise self.source.error("expected a number, a name or '('", token.start)
+
+    def point(self, written: str, token: _Token) -> int:
+        value = parse_point(written)
+        if value is None:
+            raise self.source.error(f"expected a date that exists, got {written!r}", token.start)
+        self.times = Kind.DATE if len(written) == 10 and self.times != Kind.TIMESTAMP else Kind.TIMESTAMP
+        return value
 
     def close(self, expected: str, symbol: str = ")") -> None:
         if not self.take(symbol):
@@ -329,15 +389,76 @@ class _Parser:
 
     def comparison(self, left: _Operand) -> Expression:
         """Read one comparison, or a chain of them: ``a < b < c`` is ``a < b and b < c``."""
+        if self.token.value in ("is", "in", "not"):
+            return self.condition(left)
         parts: list[Expression] = []
         while symbol := self.take(">", "<", ">=", "<=", "=", "!="):
             one = self.number(left, symbol)
             if parts and any(node.is_boolean for node in one.walk()):  # nested, these would double again and again
                 problem = "expected 'and' between two comparisons of where(...) or count(...)"
                 raise self.source.error(problem, left.start)
+            if self.token.kind == "text":
+                parts.append(self.text_comparison(left, symbol))
+                break
             left = self.expression(SUM)
-            parts.append(Compare(symbol, one, self.number(left, symbol)))
+            parts.append(self.compared(symbol, one, left))
         return parts[0] if len(parts) == 1 else And(*parts)
+
+    def compared(self, symbol: str, one: Expression, right: _Operand) -> Expression:
+        """A comparison; dates and durations in it imply what its columns are."""
+        other = self.number(right, symbol)
+        if self.kinds is None and (self.times or self.has_units):
+            kind = self.times or Kind.DATE
+            for side in (one, other):
+                for weight, atom in side.terms if isinstance(side, Linear) else ((Fraction(1), side),):
+                    if isinstance(atom, Variable) and abs(weight) == 1:
+                        self.implied[atom.name] = kind
+        self.times, self.has_units = None, False
+        try:
+            return Compare(symbol, one, other)
+        except ValueError:
+            raise self.source.error("expected columns of the same kind on both sides", right.start) from None
+
+    def text_comparison(self, left: _Operand, symbol: str) -> Expression:
+        """Read a text that a column is compared with: a date where the column holds dates."""
+        token = self.token
+        column = self.column(left, symbol)
+        self.position += 1
+        if column.kind in POINTS:
+            return Compare(symbol, column, self.point(token.value, token))
+        if symbol not in ("=", "!="):
+            raise self.source.error("texts can only be compared by = and !=,", token.start)
+        return OneOf(self.imply(column, Kind.TEXT, token), [token.value], symbol == "=")
+
+    def column(self, operand: _Operand, place: str) -> Variable:
+        if not isinstance(operand.expression, Variable):
+            self.mistaken(operand, f"expected a column for {place!r}, got")
+        return operand.expression
+
+    def condition(self, left: _Operand) -> Expression:
+        """Read what follows a column: ``is missing``, ``is not null``, ``in ('a', 'b')`` or ``not in ('a', 'b')``."""
+        token, column = self.token, self.column(left, self.token.value)
+        if self.take("is"):
+            holds = not self.take("not")
+            word = self.word(self.token)
+            if word not in ("missing", "null", "present"):
+                raise self.expected("'missing' or 'present'")
+            self.position += 1
+            return Missing(column, holds == (word != "present"))
+        holds = not self.take("not")
+        self.close("'in'", "in")
+        self.close("'(' and texts", "(")
+        texts = [self.text()]
+        while self.take(","):
+            texts.append(self.text())
+        self.close("',' or ')'")
+        return OneOf(self.imply(column, Kind.TEXT, token), texts, holds)
+
+    def text(self) -> str:
+        if self.token.kind != "text":
+            raise self.expected("a text in single quotes")
+        self.position += 1
+        return self.tokens[self.position - 1].value
 
     def sum(self, first: _Operand) -> Expression:
         parts = [(Fraction(1), self.number(first, self.token.value))]
@@ -423,6 +544,8 @@ class _Parser:
             raise self.source.error(f"at position {position + 1}, {unknown}") from None
 
     def formula(self, operand: _Operand, place: str) -> Expression:
+        if isinstance(operand.expression, Variable) and operand.expression.kind == Kind.BOOLEAN:
+            return Flag(operand.expression)
         if not operand.expression.is_boolean:
             self.mistaken(operand, f"expected a formula such as a > b for {place!r}, got the number")
         return operand.expression

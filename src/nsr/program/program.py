@@ -1,14 +1,16 @@
 """A program: an exact expression over named inputs, with the evidence for it if it was read from a model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from nsr.program.cells import needs_cells, on_cells
 from nsr.program.evaluation import evaluate
-from nsr.program.expressions import Expression, Number
+from nsr.program.expressions import Expression, Number, Variable
+from nsr.program.kinds import Kind
 
 if TYPE_CHECKING:
     from nsr.program.equivalence import Equivalence
@@ -65,11 +67,14 @@ class Program:
         unknown = [name for name in self.expression.variables if name not in names]
         if unknown:
             raise ValueError(f"names must include {unknown[0]!r}, which the expression needs, got {list(names)}")
+        kinds = {(node.name, node.kind) for node in self.expression.walk() if isinstance(node, Variable)}
+        if len(kinds) > len(self.expression.variables):
+            raise ValueError(f"a column must be of one kind, got {sorted(map(str, kinds))}")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "expression", self.expression.simplified())
 
     @classmethod
-    def parse(cls, text: str, names: Sequence[str] | None = None) -> "Program":
+    def parse(cls, text: str, names: Sequence[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> "Program":
         """Read a program from text: what ``str`` prints, or what a person types. An ``InputError`` says what is wrong.
 
         >>> from nsr.program import Program
@@ -79,10 +84,11 @@ class Program:
         Args:
             text: A formula or a number; ``nsr.program.parser`` describes the language.
             names: The inputs, in the order of the columns. No other name may occur in the text.
+            kinds: What the columns hold, for those that are not numbers; by default, what the text implies.
         """
         from nsr.program.parser import parse
 
-        return cls(parse(text, names), tuple(names or ()))
+        return cls(parse(text, names, kinds), tuple(names or ()))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -95,10 +101,21 @@ class Program:
 
         An array or tensor of shape (..., columns) gives one of shape (...); a list of numbers is one row, and a list of
         lists is one row each. A program without names accepts any number of columns.
+
+        Texts, dates and missing cells are for mappings and tables; see ``nsr.program.cells``.
+
+        >>> from datetime import date
+        >>> from nsr.program import Program
+        >>> late = Program.parse("paid > due + 30 days or paid is missing")
+        >>> late({"paid": [date(2024, 3, 1), None, date(2024, 1, 1)], "due": [date(2024, 1, 1)] * 3}).tolist()
+        [True, True, False]
         """
         if hasattr(x, "keys") or hasattr(x, "columns"):
             rows = np.zeros(len(x), dtype=np.int64) if hasattr(x, "columns") else None
-            return evaluate(self.expression, {name: x[name] for name in self.inputs if name in x}, rows=rows)
+            columns = {name: x[name] for name in self.inputs if name in x}
+            if needs_cells(self.expression, columns):
+                return on_cells(self.expression, columns)
+            return evaluate(self.expression, columns, rows=rows)
         x = x if hasattr(x, "shape") else np.array(x, dtype=object)
         shape = tuple(x.shape)
         if not shape or (self.names and shape[-1] != len(self.names)):

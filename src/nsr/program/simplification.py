@@ -5,6 +5,9 @@ In comparisons every variable stands on the side where its coefficient is positi
 are pushed into the comparisons. Formulas are flat, sorted and free of repetition. Counts are compared with >= <= = !=,
 and become And and Or where they can. The numbers of a minimum, maximum or median are sorted. With floats the order of
 additions and multiplications can change the last bit: simplify first, then evaluate.
+
+Where cells are missing, the canonical form is what a program means: ``a > b or a <= b`` becomes true, although neither
+of the two comparisons holds where ``a`` is missing.
 """
 
 from collections.abc import Iterable
@@ -12,6 +15,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from nsr.data import COMPARISONS
+from nsr.program.conditions import Condition, joined_conditions, simple_condition
 from nsr.program.expressions import (
     MIRRORED,
     NEGATED,
@@ -55,6 +59,8 @@ def simplify(expression: Expression) -> Expression:
             return _count(map(simplify, formulas))
         case Order(rank, parts):
             return _order(rank, [simplify(part) for part in parts])
+        case Condition():
+            return simple_condition(expression)
     return expression
 
 
@@ -69,6 +75,8 @@ def negated(formula: Expression) -> Expression:
             return Compare(">=", count, value + 1)
         case Compare(operator, left, right):
             return Compare(NEGATED[operator], left, right)
+        case Condition():
+            return formula.negated()
         case And(parts):
             return Or(*sorted(map(negated, parts), key=_key))
         case Or(parts):
@@ -79,7 +87,7 @@ def negated(formula: Expression) -> Expression:
 def _key(expression: Expression) -> tuple[object, ...]:
     """Sort key for canonical trees: variables first, by name; then by size and text."""
     if isinstance(expression, Variable):
-        return 0, 0, natural_key(expression.name)
+        return 0, 0, natural_key(expression.name), expression.kind
     return 1, expression.size, natural_key(str(expression))
 
 
@@ -260,7 +268,7 @@ def _joined(kind: type[And] | type[Or], parts: list[Expression]) -> Expression:
         rest = [part for part in flat if part not in compared]
         if (fewer := _merge_counts(kind, count, compared)) != compared:
             return _joined(kind, [*rest, *fewer])
-    merged = _merge_comparisons(kind, flat) - {neutral}
+    merged = joined_conditions(_merge_comparisons(kind, flat), every=kind is And) - {neutral}
     if absorbing in merged or _cover_all_cases(merged):
         return absorbing
     kept = _without_implied(merged)
@@ -393,7 +401,9 @@ def _chosen_by_size(choice: Where) -> Expression:
 
 def _negative_comparisons(condition: Expression) -> int:
     """Count < <= !=: of a condition and its negation, the one with fewer of them is kept."""
-    return sum(isinstance(node, Compare) and node.operator in ("<", "<=", "!=") for node in condition.walk())
+    nodes = list(condition.walk())
+    compared = sum(isinstance(node, Compare) and node.operator in ("<", "<=", "!=") for node in nodes)
+    return compared + sum(isinstance(node, Condition) and not node.holds for node in nodes)
 
 
 def _agree_at_tie(condition: Compare, then: Expression, otherwise: Expression) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.expressions import (
     And,
     Compare,
@@ -34,6 +35,10 @@ def substitute(expression: Expression, values: Mapping[str, Expression]) -> Expr
 def rebuilt(expression: Expression, children: Sequence[Expression]) -> Expression:
     """A node of the same kind with other children."""
     match expression:
+        case OneOf(_, holds, texts):
+            return OneOf(_column(children), texts, holds)
+        case Flag(_, holds) | Missing(_, holds):
+            return type(expression)(_column(children), holds)
         case Linear(terms, constant):
             return total([(weight, part) for (weight, _), part in zip(terms, children, strict=True)], constant)
         case Compare(operator, _, _):
@@ -43,3 +48,10 @@ def rebuilt(expression: Expression, children: Sequence[Expression]) -> Expressio
         case And() | Or() | Count() | Product() | Not() | Where():
             return type(expression)(*children)
     return expression
+
+
+def _column(children: Sequence[Expression]) -> Variable:
+    (column,) = children
+    if not isinstance(column, Variable):
+        raise ValueError(f"only a column can be missing, true or one of several texts, got {column}")
+    return column

@@ -5,7 +5,9 @@ from decimal import Decimal
 from fractions import Fraction
 from keyword import iskeyword
 
+from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.expressions import (
+    MIRRORED,
     And,
     Compare,
     Constant,
@@ -21,11 +23,13 @@ from nsr.program.expressions import (
     Where,
     rational,
 )
+from nsr.program.kinds import Kind
+from nsr.program.times import UNITS, constant_is_point, duration_text, is_temporal, point_text
 
 OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
 
-KEYWORDS = frozenset({"and", "or", "not", "true", "false"})
+KEYWORDS = frozenset({"and", "or", "not", "true", "false", "in", "is"})
 """Words that are not names, in capitals or not: ``nsr.program.parser`` reads ``NOT a > b AND c > d``."""
 
 COUNTED: Mapping[str, str] = {">=": "at least", "<=": "at most", "=": "exactly", "!=": "not exactly"}
@@ -45,8 +49,14 @@ def text(expression: Expression) -> str:
 def constructor_call(expression: Expression) -> str:
     """Write the call that builds the expression again, with the names that ``from nsr.program import *`` brings."""
     match expression:
-        case Variable(value) | Truth(value):
+        case Variable(variable, kind):
+            arguments = repr(variable) if kind == Kind.NUMBER else f"{variable!r}, {str(kind)!r}"
+        case Truth(value):
             arguments = repr(value)
+        case OneOf(column, holds, texts):
+            arguments = f"{constructor_call(column)}, {list(texts)!r}{'' if holds else ', False'}"
+        case Condition(column, holds):
+            arguments = f"{constructor_call(column)}{'' if holds else ', False'}"
         case Constant(value):
             arguments = _literal(value)
         case Linear(terms, constant):
@@ -103,6 +113,11 @@ def name(variable: str) -> str:
     return f"`{''.join(map(_escaped, variable)).replace('`', '``')}`"
 
 
+def quoted(string: str) -> str:
+    """Write a text in single quotes, with line ends, backslashes and unprintable characters escaped."""
+    return f"'{''.join(map(_escaped, string)).replace(chr(39), 2 * chr(39))}'"
+
+
 def _escaped(letter: str) -> str:
     return letter if letter.isprintable() and letter != "\\" else letter.encode("unicode_escape").decode()
 
@@ -115,6 +130,8 @@ def _text(expression: Expression, around: int = OR) -> str:
             return str(value)
         case Compare():
             return _comparison(expression, around)
+        case Condition():
+            return _condition(expression, around)
         case Not(part):
             return _bound(f"not {_text(part, NOT)}", NOT, around)
         case And((part,)) | Or((part,)):
@@ -146,7 +163,62 @@ def _call(function: str, arguments: Iterable[Expression]) -> str:
     return f"{function}({', '.join(map(_text, arguments))})"
 
 
+def _condition(expression: Condition, around: int) -> str:
+    column = name(expression.column.name)
+    match expression:
+        case Flag(_, holds):
+            return column if holds else _bound(f"not {column}", NOT, around)
+        case Missing(_, holds):
+            return _bound(f"{column} is {'missing' if holds else 'present'}", COMPARE, around)
+        case OneOf(_, holds, (one,)):
+            return _bound(f"{column} {'==' if holds else '!='} {quoted(one)}", COMPARE, around)
+        case OneOf(_, holds, texts):
+            return _bound(f"{column} {'in' if holds else 'not in'} ({', '.join(map(quoted, texts))})", COMPARE, around)
+    raise TypeError(f"cannot write {type(expression).__name__} as text")
+
+
+def _temporal(comparison: Compare) -> str | None:
+    """A comparison of dates, times or durations, with constants as dates or durations; None where that cannot be."""
+    is_point = constant_is_point(comparison)
+    if is_point is None:
+        return None
+    operator, (left, right) = comparison.operator, comparison.children
+    if isinstance(right, Linear) and right.constant < 0 and not is_point:  # not due < paid - 3 days
+        operator, left, right = MIRRORED[operator], right - right.constant, left - right.constant
+    sides = [_temporal_side(side, is_point) for side in (left, right)]
+    if None in sides:
+        return None
+    symbol = "==" if operator == "=" else operator
+    return f"{sides[0]} {symbol} {sides[1]}"
+
+
+def _temporal_side(side: Expression, is_point: bool) -> str | None:
+    parts = side.parts() if isinstance(side, Linear) else ((Fraction(1), side),)
+    if isinstance(side, Constant):
+        parts = ((side.value, None),)
+    written = ""
+    for coefficient, atom in parts:
+        sign = ("-" if coefficient < 0 else "") if not written else (" - " if coefficient < 0 else " + ")
+        part = _temporal_part(abs(coefficient), atom, is_point)
+        if part is None or (coefficient < 0 and atom is None and is_point):
+            return None
+        written += sign + part
+    return written
+
+
+def _temporal_part(size: Fraction, atom: Expression | None, is_point: bool) -> str | None:
+    if atom is None:
+        return point_text(size) if is_point else duration_text(size)
+    if not isinstance(atom, Variable) or atom.kind != Kind.NUMBER:
+        return _term(size, atom)
+    units = ((unit, each) for unit, each in UNITS.items() if (size / each).denominator == 1)  # a column of days, say
+    unit, microseconds = next(units, ("microsecond", 1))
+    return f"{_term(size / microseconds, atom)} {unit}s"
+
+
 def _comparison(expression: Compare, around: int) -> str:
+    if is_temporal(expression) and (written := _temporal(expression)) is not None:
+        return _bound(written, COMPARE, around)
     match expression:
         case Compare((">=" | "<=" | "=" | "!=") as operator, Count(formulas), Constant(value)) if (
             value.denominator == 1 and value >= 0

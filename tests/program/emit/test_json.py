@@ -135,8 +135,8 @@ REFUSED = {
     "truncated": (wrapped(A)[:-9], "a program must be JSON: Unterminated string starting at character "),
     "not an object": ("[]", "a program must be an object of format, names and expression, got a list of 0"),
     "another format": (
-        wrapped(A).replace(FORMAT, "nsr-program/2"),
-        "the format of a program must be 'nsr-program/1', got ",
+        wrapped(A).replace(FORMAT, "nsr-program/9"),
+        "the format of a program must be 'nsr-program/1' or 'nsr-program/2', got ",
     ),
     "an unknown key": (
         wrapped(A)[:-1] + ', "run": "os"}',
@@ -150,7 +150,7 @@ REFUSED = {
     "a reference": (wrapped('{"$ref": "#/expression"}'), "a node here must be an object with one of variable, "),
     "two kinds at once": (
         wrapped('{"variable": "a", "truth": true}'),
-        "a node 'variable' must have the keys variable, got ",
+        "a node 'variable' must have the keys kind, variable, got ",
     ),
     "a missing key": (
         wrapped(f'{{"where": {{"truth": true}}, "then": {A}}}'),

@@ -14,6 +14,7 @@ from typing import Any
 
 from nsr.data import COMPARISONS
 from nsr.errors import InputError
+from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.emit.exactness import FLOAT_INTEGERS, short
 from nsr.program.emit.names import unwritable
 from nsr.program.emit.targets import target
@@ -32,9 +33,11 @@ from nsr.program.expressions import (
     Variable,
     Where,
 )
+from nsr.program.kinds import Kind
 from nsr.program.program import Program
 
-FORMAT = "nsr-program/1"
+FORMAT, WITH_KINDS = "nsr-program/1", "nsr-program/2"
+"""Programs that only have numbers are written in the older format, which older versions can load."""
 CHARACTERS, NODES, DEPTH, DIGITS = 200_000, 5_000, 50, 1_000
 RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
@@ -44,14 +47,22 @@ def json_text(program: Program, *, indent: int | None = None) -> str:
     """Write the program as JSON, on one line unless an ``indent`` is given; ``load`` reads it."""
     expression = _node(program.expression)
     _Reader(program.names).read(expression)  # raises an error if the program could not be loaded again
-    text = json.dumps({"format": FORMAT, "names": program.names, "expression": expression}, indent=indent)
+    has_conditions = any(isinstance(node, Condition) for node in program.expression.walk())
+    new = has_conditions or not set(program.expression.kinds.values()) <= {Kind.NUMBER}
+    text = json.dumps(
+        {"format": WITH_KINDS if new else FORMAT, "names": program.names, "expression": expression}, indent=indent
+    )
     return _within(text)
 
 
 def _node(node: Expression) -> dict[str, Any]:
     match node:
-        case Variable(name):
-            return {"variable": name}
+        case Variable(name, kind):
+            return {"variable": name} if kind == Kind.NUMBER else {"variable": name, "kind": str(kind)}
+        case OneOf():
+            return {"in" if node.holds else "not in": list(node.texts), "column": _node(node.column)}
+        case Flag() | Missing():
+            return {type(node).__name__.lower(): node.holds, "column": _node(node.column)}
         case Constant(value):
             return {"constant": _number(value)}
         case Truth(value):
@@ -147,8 +158,9 @@ def _shown(value: Any) -> str:
 def _program(data: Any) -> Program:
     if not isinstance(data, dict) or set(data) != {"format", "names", "expression"}:
         raise InputError(f"a program must be an object of format, names and expression, got {_shown(data)}")
-    if data["format"] != FORMAT:
-        raise InputError(f"the format of a program must be {FORMAT!r}, got {_shown(data['format'])}")
+    if data["format"] not in (FORMAT, WITH_KINDS):
+        wanted = " or ".join(map(repr, (FORMAT, WITH_KINDS)))
+        raise InputError(f"the format of a program must be {wanted}, got {_shown(data['format'])}")
     names = data["names"]
     if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"names must be a list of non-empty strings, got {_shown(names)}")
@@ -156,7 +168,12 @@ def _program(data: Any) -> Program:
         raise InputError("a name must be valid Unicode, got half of a surrogate pair")
     if len(set(names)) < len(names):
         raise InputError("names must be unique")
-    return Program(_Reader(names).read(data["expression"]), tuple(names))
+    try:
+        return Program(_Reader(names).read(data["expression"]), tuple(names))
+    except InputError:
+        raise
+    except ValueError as problem:  # kinds that do not go together
+        raise InputError(str(problem)) from None
 
 
 class _Reader:
@@ -165,7 +182,7 @@ class _Reader:
     def __init__(self, names: Iterable[str]) -> None:
         self.names, self.nodes, self.denominator = frozenset(names), 0, 1
         self.numbers: dict[str, tuple[set[str], Callable[[Any, int], Expression]]] = {
-            "variable": ({"variable"}, self.variable),
+            "variable": ({"variable", "kind"}, self.variable),
             "constant": ({"constant"}, lambda data, _: Constant(self.rational(data["constant"]))),
             "sum": ({"sum", "plus"}, self.sum),
             "where": ({"where", "then", "else"}, self.where),
@@ -179,6 +196,10 @@ class _Reader:
             "and": ({"and"}, lambda data, depth: And(*self.parts(data["and"], depth))),
             "or": ({"or"}, lambda data, depth: Or(*self.parts(data["or"], depth))),
             "not": ({"not"}, lambda data, depth: Not(self.node(data["not"], depth, self.formulas))),
+            "in": ({"in", "column"}, lambda data, _: self.one_of(data, "in")),
+            "not in": ({"not in", "column"}, lambda data, _: self.one_of(data, "not in")),
+            "flag": ({"flag", "column"}, lambda data, _: Flag(self.column(data), self.holds(data["flag"]))),
+            "missing": ({"missing", "column"}, lambda data, _: Missing(self.column(data), self.holds(data["missing"]))),
         }
 
     def read(self, data: Any) -> Expression:
@@ -196,15 +217,35 @@ class _Reader:
         if kind is None:
             raise InputError(f"a node here must be an object with one of {', '.join(kinds)}, got {_shown(data)}")
         keys, build = kinds[kind]
-        if not set(data) <= keys or keys - set(data) - {"plus"}:
+        if not set(data) <= keys or keys - set(data) - {"plus", "kind"}:
             raise InputError(f"a node {kind!r} must have the keys {', '.join(sorted(keys))}, got {_shown(data)}")
         return build(data, depth + 1)
 
-    def variable(self, data: Any, _depth: int) -> Expression:
+    def variable(self, data: Any, _depth: int) -> Variable:
         name = data["variable"]
         if not isinstance(name, str) or name not in self.names:
             raise InputError(f"a variable must be one of the names, got {_shown(name)}")
-        return Variable(name)
+        kind = data.get("kind", Kind.NUMBER)
+        if not isinstance(kind, str) or kind not in list(Kind):
+            raise InputError(f"the kind of a variable must be one of {', '.join(Kind)}, got {_shown(kind)}")
+        return Variable(name, Kind(kind))
+
+    def column(self, data: Any) -> Variable:
+        column = data["column"]
+        if not isinstance(column, dict) or "variable" not in column or not set(column) <= {"variable", "kind"}:
+            raise InputError(f"the column of a condition must be a variable, got {_shown(column)}")
+        return self.variable(column, 0)
+
+    def one_of(self, data: Any, key: str) -> OneOf:
+        texts = self.several(data[key], "list of texts")
+        if not all(isinstance(text, str) for text in texts) or unwritable(texts) is not None:
+            raise InputError("texts must be strings of valid Unicode")
+        return OneOf(self.column(data), texts, key == "in")
+
+    def holds(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            raise InputError(f"a condition must be true or false, got {_shown(data)}")
+        return data
 
     def sum(self, data: Any, depth: int) -> Expression:
         terms = self.several(data["sum"], "sum")
