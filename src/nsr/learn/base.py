@@ -2,8 +2,10 @@
 
 import datetime
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.nn.checks import positive_number
 from nsr.program.cells import evaluate_cells
 from nsr.program.program import Program, default_names
+from nsr.reading.atoms import Weights
+from nsr.reading.derived import Meaning
 
 PROPOSALS = ("screen", "training", "products")
 """What may propose comparisons; see ``nsr.learn.search``."""
@@ -28,6 +32,10 @@ class Learner(BaseEstimator):  # type: ignore[misc]
 
     on_progress: Callable[[float], None] = staticmethod(lambda _: None)
     """Called with the share of the search that is done."""
+    meaning: Meaning = Meaning()
+    """What columns stand for in a table, if not for themselves: texts of rules and evidence are written so."""
+    preferred: Mapping[Weights, Sequence[Fraction]] = MappingProxyType({})
+    """Constants to prefer for sums of columns, where the rows leave one open."""
     program_: Program | None
     rule_: str | None
     evidence_: RuleEvidence

@@ -72,6 +72,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             errors=self.errors,
             rng=self._rng(),
             proposals=tuple(self.proposals),
+            preferred=self.preferred,
             deadline=start + self.time_limit,
             model=self.use == "model",
             on_progress=self.on_progress,
@@ -88,7 +89,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         self._train_if_needed(self._rows(X, np.searchsorted(self.classes_, y), weight))
 
     def _rows(self, x: Tensor, classes: np.ndarray, weight: np.ndarray) -> LabelledRows:
-        return LabelledRows(Columns(x, self._names()), classes, weight, len(self.classes_)).distinct()
+        columns = Columns(x, self._names(), meaning=self.meaning)
+        return LabelledRows(columns, classes, weight, len(self.classes_)).distinct()
 
     def _train_if_needed(self, rows: LabelledRows) -> None:
         if self.best_ is None:
@@ -102,8 +104,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         if self.gives_labels:
             expression = _with_labels(expression, labels)
         program = Program(expression, rows.columns.names)
-        by_answer = {label: label for label in labels} if self.gives_labels else dict(enumerate(labels))
-        text = _as_text(program.expression, by_answer)
+        text = self.describe(self.meaning.of(program.expression))
         if found.evidence.reason is not None:
             self.program_ = self.rule_ = None
             if found.rule.comparisons:
@@ -113,6 +114,13 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         predicted, n = self._positions(rows.columns.evaluate(program)), rows.n_classes
         counts = np.bincount(predicted * n + rows.classes, rows.weight, n * n).reshape(n, n)
         self.shares_ = (counts + 1 / n) / (counts.sum(1, keepdims=True) + 1)
+
+    def describe(self, expression: Expression) -> str:
+        """A rule as a sentence: a formula, or a choice between classes."""
+        labels = self.classes_.tolist()
+        return _as_text(
+            expression, {label: label for label in labels} if self.gives_labels else dict(enumerate(labels))
+        )
 
     @property
     def gives_labels(self) -> bool:

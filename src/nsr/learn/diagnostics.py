@@ -142,11 +142,10 @@ def margins(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None 
         if _is_flag(columns, atom):
             continue
         distances = columns.distances(atom) if deciding is None else columns.subset(deciding[at]).distances(atom)
-        left, right = map(columns.written_out, atom.sides)
         below, above = (
             np.min(side, initial=math.inf) for side in (-distances[distances < 0], distances[distances > 0])
         )
-        near[f"{left} and {right}"] = Margin(float(below), bool((distances == 0).any()), float(above))
+        near[columns.readable_sides(atom)] = Margin(float(below), bool((distances == 0).any()), float(above))
     return near
 
 
@@ -167,7 +166,7 @@ def not_covered(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | N
     single = [case for atom, some in zip(atoms, shown, strict=True) for case in some.cases_not_covered(atom)]
     ties = [(atom, columns.signs(atom) == 0) for atom in atoms]
     joint = [
-        " and ".join(str(columns.written_out(atom.compare("="))) for atom in (one, other))
+        " and ".join(str(columns.readable(atom.compare("="))) for atom in (one, other))
         for (one, here), (other, there) in itertools.combinations(ties, 2)
         if one.weights != other.weights and here.any() and there.any() and not (here & there).any()
     ]

@@ -66,9 +66,9 @@ def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
             "add that expression as a column"
         )
     if (atom := vague_atom(Reader(rows), rule)) is not None:
-        left, right = map(rows.columns.written_out, atom.sides)
+        sides = rows.columns.readable_sides(atom)
         return (
-            f"no exact rule: comparing {left} with {right} explains the rows, but so do many other numbers; "
+            f"no exact rule: comparing {sides} explains the rows, but so do many other numbers; "
             "more rows near that border would tell whether it is exact"
         )
     return _contradictions_objection(rows, rule, errors)

@@ -18,7 +18,7 @@ from nsr.learn.pieces.choice import Choice, choose_between, nearest_line, rounde
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings
-from nsr.program.expressions import Truth
+from nsr.program.expressions import Expression, Truth
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
@@ -70,7 +70,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         deadline = time.monotonic() + self.time_limit
         X, y, weight = self._validated(X, y, sample_weight, y_numeric=True)
         rng = self._rng()
-        targets = _targets(Columns(X, self._names()), y, weight)
+        targets = _targets(Columns(X, self._names(), meaning=self.meaning), y, weight)
         split = _split(targets, rng)
         found = self._find_pieces(targets.subset(split.learn), rng, deadline)
         self.on_progress(0.3)
@@ -80,6 +80,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             errors=self.errors,
             rng=rng,
             proposals=tuple(self.proposals),
+            preferred=self.preferred,
             deadline=deadline,
             on_progress=lambda done: self.on_progress(0.3 + 0.5 * done),
         )
@@ -96,7 +97,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         self._forget_rule(reason)
         if self.best_ is None:
             X, y, weight = self._validated(X, y, None, y_numeric=True)
-            self._train(_targets(Columns(X, self._names()), y, weight), self._rng(), EPOCHS[1])
+            self._train(_targets(Columns(X, self._names(), meaning=self.meaning), y, weight), self._rng(), EPOCHS[1])
 
     def _find_pieces(self, targets: Targets, rng: np.random.Generator, deadline: float) -> Pieces:
         found = find_pieces(targets, rng, deadline=deadline, products="products" in self.proposals)
@@ -131,10 +132,14 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             or _held_out_objection(held_out, len(split.judge), self.errors),
         )
         refused = evidence.reason is not None
-        text = str(Program(expression, names))
+        text = self.describe(self.meaning.of(Program(expression, names).expression))
         self.evidence_ = replace(evidence, nearest=text if refused else None)
         self.program_ = None if refused else Program(expression, names, evidence=self.evidence_)
         self.rule_ = None if refused else text
+
+    def describe(self, expression: Expression) -> str:
+        """A rule as text."""
+        return str(expression)
 
     def _read_again(self, split: "_Split", settings: Settings) -> None:
         """If held-out rows show what no other row does, such as a tie, choose once more with them."""

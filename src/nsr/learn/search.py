@@ -115,17 +115,17 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
             return found
         found, as_good = attempt.settled(found)
         if as_good is not None:
-            return _not_the_only_one(found, attempt.rows.columns.written_out(as_good.expression))
+            return _not_the_only_one(found, attempt.rows.columns.readable(as_good.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
         other = attempt.reread(attempt.best())
         if not _is_rival(other, found.rule) or _agree(found, other, attempt.rows.columns, rows):
             return found
-        rival = attempt.rows.columns.written_out(other.expression)
+        rival = attempt.rows.columns.readable(other.expression)
         if other.nats >= found.rule.nats - CLOSE:
             break
-        rival, found = found.columns.written_out(found.rule.expression), attempt.found()
+        rival, found = found.columns.readable(found.rule.expression), attempt.found()
     return _not_the_only_one(found, rival)
 
 

@@ -12,6 +12,7 @@ from nsr.program.expressions import Expression, Product, Variable
 from nsr.program.program import Program
 from nsr.program.substitution import substitute
 from nsr.reading.atoms import CASES, Atom, Weights
+from nsr.reading.derived import Meaning
 from nsr.reading.rounding import as_rational, number_nats, rounding_tolerance, simplest
 
 Monomial = tuple[tuple[str, int], ...]
@@ -37,11 +38,13 @@ class Columns:
         products: Mapping[str, Expression] | None = None,
         *,
         units: Sequence[Fraction | None] | None = None,
+        meaning: Meaning | None = None,
     ) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
         self.products = dict(products or {})
         """Columns that are products of others, and how a program writes them."""
+        self.meaning = meaning or Meaning()
         self.units = [_unit(column) for column in self.x.T] if units is None else list(units)
         largest = self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)
         self._position = {name: position for position, name in enumerate(self.names)}
@@ -52,7 +55,7 @@ class Columns:
 
     def subset(self, rows: np.ndarray) -> "Columns":
         """Some of the rows."""
-        return Columns(self.x[rows], self.names, self.products, units=self.units)
+        return Columns(self.x[rows], self.names, self.products, units=self.units, meaning=self.meaning)
 
     def with_products(self, monomials: Iterable[Monomial]) -> "Columns":
         """The columns and products of them, computed as exactly as the columns are."""
@@ -66,7 +69,9 @@ class Columns:
             factors = [Variable(factor) for factor, power in monomial for _ in range(power)]
             products[name] = Product(*factors) if len(factors) > 1 else factors[0]
         dtype = torch.float64 if any(part.is_floating_point() for part in x) else torch.int64
-        return Columns(torch.cat([part.to(dtype) for part in x], -1), names, products) if len(x) > 1 else self
+        if len(x) == 1:
+            return self
+        return Columns(torch.cat([part.to(dtype) for part in x], -1), names, products, meaning=self.meaning)
 
     def _product(self, monomial: Monomial) -> Tensor:
         """Exact where the factors are short decimals and the product fits int64, else in float64."""
@@ -86,6 +91,14 @@ class Columns:
     def written_out(self, expression: Expression) -> Expression:
         """An expression in which products are products of columns again."""
         return substitute(expression, self.products).simplified() if self.products else expression
+
+    def readable(self, expression: Expression) -> Expression:
+        """An expression in terms of the table that the columns come from."""
+        return self.meaning.of(self.written_out(expression))
+
+    def readable_sides(self, atom: Atom) -> str:
+        """Both sides of an atom as text: ``paid and invoiced + 30 days``."""
+        return str(self.readable(atom.compare("="))).replace(" == ", " and ")
 
     def evaluate(self, program: Program) -> np.ndarray:
         """A program's answer for each row."""
@@ -202,7 +215,7 @@ class Columns:
     def cases_not_covered(self, atom: Atom) -> list[str]:
         """Which of less, equal and greater no row shows, as text."""
         shown = set(np.unique(self.signs(atom)).tolist())
-        return [str(self.written_out(atom.compare(operator))) for sign, operator in CASES.items() if sign not in shown]
+        return [str(self.readable(atom.compare(operator))) for sign, operator in CASES.items() if sign not in shown]
 
     def describe(self, row: int) -> str:
         """A row as text."""

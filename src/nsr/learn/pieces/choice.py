@@ -106,7 +106,7 @@ def _learned(pieces: Pieces, seen: Pieces, settings: Settings) -> Iterator[Choic
         return
     rows = seen.targets.subset(clear)
     labelled = LabelledRows(rows.columns, classes, rows.weight, len(seen))
-    gate = search(labelled, replace(settings, preferred=_crossings(pieces)))
+    gate = search(labelled, replace(settings, preferred={**settings.preferred, **_crossings(pieces)}))
     expression = gate.columns.written_out(_function(gate.rule.expression, pieces))
     evidence = replace(gate.evidence, origin="pieces", chosen_by=gate.evidence.origin)
     if {name for atom in gate.rule.atoms for name in atom.columns} <= set(pieces.targets.columns.names):

@@ -1,0 +1,55 @@
+"""Comparisons of columns that have missing cells: whether rows where a cell is missing count as on their side.
+
+A rule is searched in numbers, with some number in the place of missing cells. In the table a comparison with a missing
+cell is false, so that a rule may need ``x > 5 or x is missing`` in the place of ``x > 5``; the rows tell.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import chain, combinations
+
+from nsr.program.conditions import Missing
+from nsr.program.expressions import Compare, Expression, Or, Variable
+from nsr.program.substitution import rebuilt
+
+MOST_LEAVES = 20
+"""How many comparisons are examined."""
+
+
+def with_gaps(expression: Expression, nullable: frozenset[str], wrong: Callable[[Expression], int]) -> Expression:
+    """The expression that the fewest rows contradict, with comparisons extended to missing cells where that helps.
+
+    Args:
+        expression: A canonical formula or number.
+        nullable: The columns that have missing cells.
+        wrong: How many rows contradict an expression.
+    """
+    leaves = [node for node in dict.fromkeys(expression.walk()) if isinstance(node, Compare) and _gaps(node, nullable)]
+    if not leaves:
+        return expression
+    best, least = expression, wrong(expression)
+    for leaf in leaves[:MOST_LEAVES]:
+        for extended in _extensions(leaf, nullable):
+            if not least:
+                return best
+            candidate = _replaced(best, leaf, extended).simplified()
+            if (now := wrong(candidate)) < least:
+                best, least = candidate, now
+    return best
+
+
+def _gaps(node: Expression, nullable: frozenset[str]) -> list[Variable]:
+    columns = (each for each in node.walk() if isinstance(each, Variable) and each.name in nullable)
+    return list(dict.fromkeys(columns))
+
+
+def _extensions(leaf: Compare, nullable: frozenset[str]) -> Iterator[Expression]:
+    """The comparison, or one of its columns missing."""
+    gaps = _gaps(leaf, nullable)
+    some = chain.from_iterable(combinations(gaps, count) for count in range(1, len(gaps) + 1))
+    return (Or(leaf, *map(Missing, columns)) for columns in some)
+
+
+def _replaced(node: Expression, old: Expression, new: Expression) -> Expression:
+    if node == old:
+        return new
+    return rebuilt(node, [_replaced(child, old, new) for child in node.children])
