@@ -6,6 +6,7 @@ each of these stands for is kept, so that a rule can be written in terms of the 
 """
 
 import itertools
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
@@ -45,8 +46,6 @@ class Features:
     """Columns of 0 and 1, and the condition that each stands for."""
     unit: int
     """Microseconds of a day or a second: what times are counted in."""
-    fill: Mapping[str, float | int]
-    """A number for the missing cells of each column of numbers or times that has some."""
     nullable: frozenset[str]
     """The columns that have missing cells."""
     preferred: Mapping[Weights, Sequence[Fraction]] = field(default_factory=dict)
@@ -64,7 +63,11 @@ class Features:
         }
 
     def encode(self, table: pd.DataFrame) -> pd.DataFrame:
-        """Rows of the table as numbers: int64 and float64, nothing missing."""
+        """Rows of the table as numbers: int64 and float64, nothing missing.
+
+        In the place of a missing cell is one of the same column that is drawn at random: a rule can only get such rows
+        right by asking whether the cell is missing.
+        """
         columns = {
             name: self._numbers(table[name], name, kind)
             for name, kind in self.kinds.items()
@@ -75,17 +78,22 @@ class Features:
         return pd.DataFrame(columns, index=table.index)
 
     def _numbers(self, cells: pd.Series, name: str, kind: Kind) -> np.ndarray:
-        if kind in TEMPORAL:
-            numbers = in_microseconds(cells) // self.unit
-            return np.asarray(np.where(is_missing(cells), self.fill.get(name, 0), numbers))
-        if name in self.fill:
-            cells = cells.fillna(self.fill[name])
-        array = cells.to_numpy()
-        return np.asarray(array, np.int64 if array.dtype.kind in "biuO" and _is_integral(array) else np.float64)
+        missing = is_missing(cells)
+        numbers = in_microseconds(cells) // self.unit if kind in TEMPORAL else _plain_numbers(cells, missing)
+        if missing.any():
+            drawn = np.random.default_rng(zlib.crc32(name.encode())).integers(
+                0, max(1, int((~missing).sum())), len(cells)
+            )
+            present = numbers[~missing] if not missing.all() else np.zeros(1, dtype=numbers.dtype)
+            numbers = np.where(missing, present[drawn], numbers)
+        return numbers
 
 
-def _is_integral(array: np.ndarray) -> bool:
-    return array.dtype.kind != "O" or all(isinstance(cell, int | np.integer) for cell in array)
+def _plain_numbers(cells: pd.Series, missing: np.ndarray) -> np.ndarray:
+    """Numbers as int64 or float64; 0 where they are missing."""
+    is_integer = pd.api.types.is_integer_dtype(cells.dtype) or pd.api.types.is_bool_dtype(cells.dtype)
+    filled = cells.mask(missing, 0) if missing.any() else cells
+    return filled.to_numpy(dtype=np.int64 if is_integer else np.float64)
 
 
 def in_microseconds(cells: pd.Series) -> np.ndarray:
@@ -122,11 +130,8 @@ def features_of(table: pd.DataFrame, kinds: Mapping[str, Kind], target: pd.Serie
                 left_out.append((name, _too_many_texts(table[name], name in nullable)))
     for equality in _text_equalities(table, [name for name, kind in kinds.items() if kind == Kind.TEXT]):
         _add(conditions, kinds, equality)
-    numbers = {name: kind for name, kind in kinds.items() if kind in (Kind.NUMBER, *TEMPORAL)}
-    fill = {name: _least(table[name], kind, unit) for name, kind in numbers.items() if name in nullable}
-    times = {name: kind for name, kind in numbers.items() if kind in TEMPORAL}
-    preferred = _preferred(table, times, unit)
-    return Features(dict(kinds), conditions, unit, fill, nullable, preferred, tuple(left_out))
+    preferred = _preferred(table, {name: kind for name, kind in kinds.items() if kind in TEMPORAL}, unit)
+    return Features(dict(kinds), conditions, unit, nullable, preferred, tuple(left_out))
 
 
 def _add(conditions: dict[str, Expression], kinds: Mapping[str, Kind], condition: Expression) -> None:
@@ -140,14 +145,6 @@ def _add(conditions: dict[str, Expression], kinds: Mapping[str, Kind], condition
 def _unit(times: Sequence[np.ndarray]) -> int:
     """The largest unit of which all times are multiples."""
     return next((size for size in (DAY, UNITS["second"]) if all((each % size == 0).all() for each in times)), 1)
-
-
-def _least(cells: pd.Series, kind: Kind, unit: int) -> float | int:
-    present = cells[~is_missing(cells)]
-    if kind in TEMPORAL:
-        return int(in_microseconds(present).min()) // unit
-    least = present.min()
-    return int(least) if isinstance(least, int | np.integer) else float(least)
 
 
 def _too_many_texts(cells: pd.Series, nullable: bool) -> str:
@@ -191,7 +188,8 @@ def _sets(cells: pd.Series, common: Sequence[str], likes: np.ndarray) -> list[tu
         gains.append((-gain, at))
     chosen = [at for _, at in sorted(gains)[:SETS]]
     both = [(names[: at + 1], names[at + 1 :]) for at in chosen]
-    smaller = (tuple(sorted(map(str, one if len(one) <= len(other) else other))) for one, other in both)
+    sorted_sets = ((tuple(sorted(map(str, one))), tuple(sorted(map(str, other)))) for one, other in both)
+    smaller = (min(sets, key=lambda texts: (len(texts), texts)) for sets in sorted_sets)
     return [texts for texts in smaller if len(texts) > 1]
 
 

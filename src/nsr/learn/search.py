@@ -143,7 +143,9 @@ def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, *, s
     """Whether two rules give the same answers but for a share of the rows, and of rows with the columns shuffled."""
     x = rows.columns.x
     rng = np.random.default_rng(0)
-    shuffled = torch.stack([column[rng.permutation(len(x))] for column in x.T], -1)
+    sources = [rows.columns.meaning.source(name) for name in rows.columns.names]
+    order = {source: rng.permutation(len(x)) for source in dict.fromkeys(sources)}
+    shuffled = torch.stack([column[order[source]] for source, column in zip(sources, x.T, strict=True)], -1)
     texts = found.columns.written_out(found.rule.expression), columns.written_out(other.expression)
     for each in (x, shuffled):
         one, two = (Columns(each, rows.columns.names).evaluate(Program(text, rows.columns.names)) for text in texts)

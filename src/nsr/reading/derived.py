@@ -28,6 +28,10 @@ class Meaning:
             return "number"
         return "condition" if meant.is_boolean else "time"
 
+    def source(self, name: str) -> str:
+        """The column of the table that a column comes from; the first of them if there are several."""
+        return next(iter(self.derived[name].variables), name) if name in self.derived else name
+
     def of(self, expression: Expression) -> Expression:
         """An expression with what its columns stand for in their place."""
         return _replaced(expression, self.derived, self.nullable).simplified() if self.derived else expression
