@@ -154,7 +154,7 @@ def _input_messages(table: tables.Table, sample: tables.Prepared) -> Iterator[st
     """The size of the input, and the rows and columns that are not used."""
     rows = "" if table.complete else f" of a sample of {len(sample.features):,} rows"
     count = tables.plural(len(sample.features.columns), "column")
-    yield f"{table.path.name}: {tables.plural(table.rows, 'row')}; learning {sample.target.name!r} from {count}{rows}"
+    yield f"{Path(table.name).name}: {tables.plural(table.rows, 'row')}; learning {sample.target.name!r} from {count}{rows}"
     if sample.dropped:
         yield f"skipping {tables.plural(sample.dropped, 'row')} with missing values"
     for name, reason in sample.left_out:

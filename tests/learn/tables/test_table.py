@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from nsr.errors import InputError
-from nsr.learn.tables import chunks, files, read
+from nsr.learn.tables import chunks, read, table
 
 
 def write(path, rows, header="a,b,y"):
@@ -14,66 +14,87 @@ def write(path, rows, header="a,b,y"):
 
 
 def test_a_small_table_is_its_own_sample(tmp_path):
-    table = read(write(tmp_path / "t.csv", ["3,x,0", "1,,1"]))
-    assert (table.rows, table.complete) == (2, True)
-    assert table.sample.rows == [2, 3]
-    assert table.sample.cells == {"a": ["3", "1"], "b": ["x", None], "y": ["0", "1"]}
+    made = read(write(tmp_path / "t.csv", ["3,x,0", "1,,1"]))
+    assert (made.rows, made.complete) == (2, True)
+    assert made.sample.index.tolist() == [2, 3]
+    assert made.sample["a"].tolist() == [3, 1]
+    assert made.sample["b"].isna().tolist() == [False, True]
 
 
-def test_a_sample_is_fair_in_order_and_depends_on_the_seed_alone(tmp_path, monkeypatch):
+def test_a_sample_is_fair_in_order_and_depends_on_the_seed_alone(tmp_path):
     path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(1000)])
     first = read(path, rows=100, seed=1)
-    assert (first.rows, first.complete, len(first.sample.rows)) == (1000, False, 100)
-    assert first.sample.rows == sorted(set(first.sample.rows))
-    assert [int(cell) + 2 for cell in first.sample.cells["a"]] == first.sample.rows
-    monkeypatch.setattr(files, "CELLS", 21)
-    assert read(path, rows=100, seed=1).sample == first.sample
-    assert read(path, rows=100, seed=2).sample.rows != first.sample.rows
-    drawn = [int(cell) for seed in range(20) for cell in read(path, rows=100, seed=seed).sample.cells["a"]]
+    assert (first.rows, first.complete, len(first.sample)) == (1000, False, 100)
+    assert first.sample.index.tolist() == sorted(set(first.sample.index))
+    assert (first.sample["a"] + 2).tolist() == first.sample.index.tolist()
+    assert read(path, rows=100, seed=1).sample.equals(first.sample)
+    assert read(path, rows=100, seed=2).sample.index.tolist() != first.sample.index.tolist()
+    drawn = [cell for seed in range(20) for cell in read(path, rows=100, seed=seed).sample["a"]]
     assert np.mean(drawn) == pytest.approx(499.5, abs=4 * 289 / 2000**0.5)
 
 
 def test_types_are_the_same_in_all_chunks(tmp_path, monkeypatch):
-    rows = [f"{n},{n},no" for n in range(9)] + ["9,0.5,yes"]
-    table = read(write(tmp_path / "t.csv", rows))
-    monkeypatch.setattr(files, "CELLS", 9)
-    parts = list(chunks(table, ["a", "b"], target="y"))
+    count = 3 * table.VECTOR
+    rows = [f"{n},{n},no" for n in range(count)] + [f"{count},0.5,yes"]
+    made = read(write(tmp_path / "t.csv", rows))
+    monkeypatch.setattr(table, "PART", 1)
+    parts = list(chunks(made, ["a", "b"], target="y"))
     assert len(parts) == 4
     assert {tuple(map(str, part.dtypes)) for part in parts} == {("int64", "float64", "str")}
     every = pd.concat(parts)
-    assert every["b"].tolist() == [*range(9), 0.5]
-    assert every.index.tolist() == list(range(2, 12))
+    assert every["b"].tolist() == [*range(count), 0.5]
+    assert every.index.tolist() == list(range(2, count + 3))
 
 
-def test_a_bad_cell_in_a_late_row_is_named_with_its_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "CELLS", 9)
-    path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(30)] + ["7,x,0", ",3,1"])
-    table = read(path, rows=5)
-    with pytest.raises(InputError, match=r"^'x' is not a number \(row 32, column 'b'; 1 such cell\)"):
-        chunks(table, ["a", "b"])
-    with pytest.raises(InputError, match=r"missing values \(1 in 'a'; 32 rows in total\): fill them in, or use --drop"):
-        chunks(table, ["a"])
-    every = pd.concat(chunks(table, ["a"], drop_missing=True))
-    assert (len(every), str(every["a"].dtype)) == (31, "int64")
+def test_parts_keep_their_types_where_cells_are_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(table, "PART", 1)
+    made = read(write(tmp_path / "t.csv", [f"{n},{n % 2 or ''},x" for n in range(5000)]), rows=10)
+    progress = []
+    parts = list(made.parts(["b", "a"], progress.append))
+    assert {tuple(map(str, part.dtypes)) for part in parts} == {("Int64", "int64")}
+    assert sum(len(part) for part in parts) == 5000
+    assert progress == sorted(progress)
+    assert progress[-1] == 1
+
+
+def test_a_bad_cell_in_a_late_row_is_named_with_its_row(tmp_path):
+    path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(3000)] + ["7,x,0", ",3,1"])
+    made = read(path, rows=5)
+    with pytest.raises(InputError, match=r"^'x' is not a number \(row 3002, column 'b'; 1 such cell\)"):
+        chunks(made, ["a", "b"])
+    with pytest.raises(InputError, match=r"missing values \(1 in 'a'; 3,002 rows in total\): fill them in, or use --"):
+        chunks(made, ["a"])
+    every = pd.concat(chunks(made, ["a"], drop_missing=True))
+    assert (len(every), str(every["a"].dtype)) == (3001, "int64")
+
+
+def test_all_rows_are_counted_and_found_by_condition(tmp_path):
+    made = read(write(tmp_path / "t.csv", [f"{n},{n % 7},x" for n in range(5000)]), rows=10)
+    assert made.count("a < b") == 0
+    assert made.count('"b" = 3 AND "a" >= 4000') == sum(n % 7 == 3 for n in range(4000, 5000))
+    found = made.rows_where("b = 3", 2)
+    assert (found.index.tolist(), found["a"].tolist(), list(found)) == ([5, 12], [3, 10], ["a", "b", "y"])
+    with pytest.raises(InputError, match="cannot be read: "):
+        made.count("no_such_column > 1")
 
 
 def test_unknown_and_non_numeric_columns_are_errors(tmp_path):
-    table = read(write(tmp_path / "t.csv", ["1,x,0", "2,y,1"], "Price,colour,y"))
+    made = read(write(tmp_path / "t.csv", ["1,x,0", "2,y,1"], "Price,colour,y"))
     with pytest.raises(InputError, match=r"t.csv has no column 'pirce'; did you mean 'Price'\?$"):
-        chunks(table, ["pirce"])
+        chunks(made, ["pirce"])
     with pytest.raises(InputError, match="t.csv has no column '§'; its columns are 'Price', 'colour', 'y'$"):
-        table.column("§")
+        made.column("§")
     with pytest.raises(InputError, match="'colour' of .* is not numeric: text or dates, such as 'x' in row 2"):
-        chunks(table, ["Price", "colour"])
+        chunks(made, ["Price", "colour"])
     with pytest.raises(InputError, match="rows must be at least 1, got 0"):
-        read(table.path, rows=0)
+        read(made.name, rows=0)
 
 
 def test_many_columns_with_missing_values_make_a_short_sentence(tmp_path):
     names = [f"c{n}" for n in range(12)]
-    table = read(write(tmp_path / "t.csv", [",".join("1" * 12), "," * 11], ",".join(names)))
+    made = read(write(tmp_path / "t.csv", [",".join("1" * 12), "," * 11], ",".join(names)))
     with pytest.raises(InputError, match=r"1 in 'c9', and more in 2 other columns; 2 rows in total"):
-        chunks(table, names)
+        chunks(made, names)
 
 
 def test_a_sample_does_not_repeat_the_random_numbers_of_the_table(tmp_path):
@@ -81,5 +102,5 @@ def test_a_sample_does_not_repeat_the_random_numbers_of_the_table(tmp_path):
     numbers = np.random.default_rng(0).random(1000)
     path = tmp_path / "random.csv"
     path.write_text("a,y\n" + "".join(f"{number},0\n" for number in numbers))
-    drawn = [float(cell) for cell in read(path, rows=100, seed=0).sample.cells["a"]]
+    drawn = read(path, rows=100, seed=0).sample["a"]
     assert 0.35 < np.mean(drawn) < 0.65

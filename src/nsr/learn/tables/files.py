@@ -1,164 +1,130 @@
-"""Files of tables as batches of cells, in bounded memory: CSV and TSV, also gzipped, and Parquet."""
+"""Which reader a file needs, and the readers of Parquet and JSON lines."""
 
-import csv
-import gzip
-import zlib
-from collections import Counter
+import glob
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from io import TextIOWrapper
-from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
 
-from nsr.errors import InputError, needs_extra
-from nsr.learn.tables.cells import plural
+from nsr.errors import InputError
+from nsr.learn.tables.databases import database
+from nsr.learn.tables.delimited import delimited, is_gzip
+from nsr.learn.tables.engine import Engine
+from nsr.learn.tables.source import Source, check_names, literal_path
+from nsr.learn.tables.text import sql_list, sql_name, sql_text
 
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-SEPARATOR_NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
-CELLS = 50_000
-"""About how many cells a batch has."""
-MISSING_MARKERS = frozenset(
-    ["", "NA", "N/A", "n/a", "#N/A", "#NA", "<NA>", "NaN", "nan", "NAN", "-NaN", "-nan", "NULL", "null", "None"]
-)
-UNNAMED = "unnamed column "
-"""Prefix of the name given to a column without one; its position follows."""
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Rows of a file: their row numbers, and their cells by column. A missing cell is None."""
-
-    rows: Sequence[int]
-    cells: dict[str, list[Any]]
-    done: float = 1.0
-    """Fraction of the file read, including this batch."""
+DELIMITED = (".csv", ".tsv", ".tab", ".txt")
+JSON = (".jsonl", ".ndjson", ".json")
+PARQUET = (".parquet", ".pq")
+DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")
+EXCEL = (".xlsx", ".xls", ".ods")
+SUPPORTED = ".csv, .tsv or .parquet"
 
 
-def batches(path: Path, columns: Sequence[str] | None = None) -> Iterator[Batch]:
-    """The rows of a file in order, with all columns or only those given; raises an InputError if it cannot be read.
+def open_files(engine: Engine, source: str) -> Source:
+    """The source for a path, a pattern such as ``2024-*.csv``, or a table of a database, ``file.db::table``."""
+    if re.match(r"[a-z0-9]+:/", source) and not Path(source).exists():
+        raise InputError(f"{source} is an address: download the file, and give its path")
+    path, _, table = source.rpartition("::")
+    if path and not Path(source).exists():
+        return database(engine, _existing(Path(path)), table)
+    paths = _paths(source)
+    suffix = _suffix(paths[0])
+    for other in paths[1:]:
+        if _suffix(other) != suffix:
+            raise InputError(f"{source} matches files of different types: {paths[0].name} and {other.name}")
+    if suffix in DATABASES:
+        return database(engine, paths[0], "")
+    for path_ in paths:
+        _check_not_empty(path_)
+    if suffix in DELIMITED:
+        return delimited(engine, paths)
+    if suffix in JSON:
+        return _json(engine, paths)
+    if suffix in PARQUET and not is_gzip(paths[0]):
+        return _parquet(engine, paths)
+    if suffix in EXCEL:
+        raise InputError(f"{source} has an unsupported file type: save the table as .csv ('CSV UTF-8' in Excel)")
+    raise InputError(f"{source} has an unsupported file type: save the table as {SUPPORTED}")
 
-    A file without rows is one batch without rows. Rows are numbered as in a spreadsheet: the header is row 1. Parquet
-    has no header, so its first row is row 1.
-    """
+
+def _paths(source: str) -> list[Path]:
+    """The files that a path or a pattern names, sorted."""
+    if not Path(source).exists() and glob.has_magic(source):
+        if not (found := sorted(glob.glob(source, recursive=True))):  # noqa: PTH207 (may be absolute)
+            raise InputError(f"no file matches {source}: check the pattern and the folder")
+        return [_existing(Path(each)) for each in found]
+    return [_existing(Path(source))]
+
+
+def _existing(path: Path) -> Path:
     if path.is_dir():
         raise InputError(f"{path} is a folder: give the path of a file")
     if not path.exists():
         raise InputError(f"{path} does not exist: check the file name and the folder")
-    name = path.name.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
-    if suffix not in SEPARATORS and not name.endswith(".parquet"):
-        raise InputError(f"{path} has an unsupported file type: save the table as .csv, .tsv or .parquet")
+    return path
+
+
+def _suffix(path: Path) -> str:
+    return Path(path.name.lower().removesuffix(".gz")).suffix
+
+
+def _check_not_empty(path: Path) -> None:
     if path.is_file() and path.stat().st_size == 0:
         raise InputError(f"{path} is empty: expected a header row with the column names, followed by rows of numbers")
-    try:
-        rows = _separated(path, SEPARATORS[suffix], columns) if suffix in SEPARATORS else _parquet(path, columns)
-        yield from rows
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not encoded in UTF-8: save it as UTF-8 ('CSV UTF-8' in Excel)") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise InputError(f"{path} cannot be decompressed: it is truncated or not a gzip file ({problem})") from None
-    except OSError as problem:
-        raise InputError(f"{path} cannot be read: {problem.strerror or problem}") from None
 
 
-def _separated(path: Path, separator: str, columns: Sequence[str] | None) -> Iterator[Batch]:
-    length = path.stat().st_size or 1
-    with path.open("rb") as raw, _text(path, raw) as file:
-        reader = csv.reader(file, delimiter=separator, strict=True)
-        numbered = ((number, row) for number, row in enumerate(reader, 1) if row)
-        try:
-            header = next(numbered, (0, [""]))[1]
-            _check_separator(path, separator, header)
-            names = _names(path, header)
-            places = [(place, name) for place, name in enumerate(names) if columns is None or name in columns]
-            size = max(1, CELLS // len(names))
-            part = list(islice(numbered, size))
-            if not part:
-                yield Batch([], {name: [] for _, name in places})
-            while part:
-                for number, row in part:
-                    if len(row) != len(names):
-                        raise InputError(
-                            f"row {number} of {path} has {plural(len(row), 'cell')}, but the header has {len(names)}: "
-                            f"every row needs one cell per column, and cells that contain a separator need quotes"
-                        )
-                by_column = list(zip(*(row for _, row in part), strict=True))
-                cells = {name: _without_markers(by_column[place]) for place, name in places}
-                yield Batch([number for number, _ in part], cells, raw.tell() / length)
-                part = list(islice(numbered, size))
-        except csv.Error as problem:
-            raise InputError(
-                f"{path} cannot be parsed at or before line {reader.line_num} ({problem}): check the quotes there"
-            ) from None
+def _parquet(engine: Engine, paths: Sequence[Path]) -> Source:
+    files = sql_list(map(literal_path, paths))
+    described = engine.rows(f"DESCRIBE SELECT * FROM read_parquet({files})")
+    schema = engine.rows(f"SELECT name, num_children FROM parquet_schema({sql_text(literal_path(paths[0]))})")
+    stored = list(_top_level(schema))  # DuckDB itself renames a second column of the same name
+    names = check_names(engine.name, ["" if name.startswith("__index_level_") else name for name in stored])
+    numbered = len(paths) == 1 and "file_row_number" not in map(str.lower, stored)
+    selected = [f"{sql_name(row[0])} AS c{place}" for place, row in enumerate(described)]
+    option = ", file_row_number = true" if numbered else ""
+    more = ", file_row_number" if numbered else ""
+    return Source(
+        relation=f"(SELECT {', '.join(selected)}{more} FROM read_parquet({files}{option}))",
+        names=names,
+        types=tuple(row[1] for row in described),
+        row_number="file_row_number + 1" if numbered else "row_number() OVER ()",
+    )
 
 
-def _text(path: Path, raw: BinaryIO) -> TextIO:
-    """The text of an open file, without the byte order mark that it may start with."""
-    gzipped = path.name.lower().endswith(".gz")
-    return TextIOWrapper(gzip.GzipFile(fileobj=raw) if gzipped else raw, encoding="utf-8-sig", newline="")
+def _top_level(schema: Sequence[tuple[str, int | None]]) -> Iterator[str]:
+    """The names of the columns in a Parquet schema, which lists the parts of nested columns as well."""
+    inside: list[int] = []
+    for name, children in schema[1:]:
+        if not inside:
+            yield name
+        while inside and inside[-1] == 1:
+            inside.pop()
+        if inside:
+            inside[-1] -= 1
+        if children:
+            inside.append(children)
 
 
-def _check_separator(path: Path, separator: str, header: list[str]) -> None:
-    other = next((each for each in SEPARATOR_NAMES if each in header[0]), None)
-    if len(header) == 1 and other:
-        raise InputError(
-            f"{path} separates its columns with {SEPARATOR_NAMES[other]}, but its file extension stands for "
-            f"{SEPARATOR_NAMES[separator]}: save it with {SEPARATOR_NAMES[separator]}"
-            + (" and decimal points" if other == ";" else "")
-        )
+def _json(engine: Engine, paths: Sequence[Path]) -> Source:
+    """Objects, one per line or in one list. Numbers are read as texts, which are exact."""
+    files = sql_list(map(literal_path, paths))
+    options = f"compression = '{'gzip' if is_gzip(paths[0]) else 'none'}'"
+    described = engine.rows(
+        f"DESCRIBE SELECT * FROM read_json({files}, sample_size = -1, map_inference_threshold = -1, "
+        f"convert_strings_to_integers = false, {options})"
+    )
+    if [row[0] for row in described] == ["json"]:
+        raise InputError(f'{engine.name} has no objects with names: write one object such as {{"a": 1}} per line')
+    names = check_names(engine.name, [row[0] for row in described])
+    columns = ", ".join(f"{sql_text(row[0])}: 'VARCHAR'" for row in described)
+    selected = [f"{sql_name(row[0])} AS c{place}" for place, row in enumerate(described)]
+    relation = f"(SELECT {', '.join(selected)} FROM read_json({files}, columns = {{{columns}}}, {options}))"
+    types = [row[1] if _is_nested(row[1]) else "VARCHAR" for row in described]
+    for place in (place for place, row in enumerate(described) if row[1] == "JSON"):  # its cells differ in type
+        ((nested,),) = engine.rows(f"SELECT bool_or(regexp_matches(c{place}, '^[{{\\[]')) FROM {relation}")
+        types[place] = "JSON" if nested else "VARCHAR"
+    return Source(relation=relation, names=names, types=tuple(types))
 
 
-def _parquet(path: Path, columns: Sequence[str] | None) -> Iterator[Batch]:
-    with needs_extra("learn"):
-        import pyarrow as arrow
-        from pyarrow import parquet
-    try:
-        with parquet.ParquetFile(path) as file:
-            names = _names(
-                path, ["" if name.startswith("__index_level_") else name for name in file.schema_arrow.names]
-            )
-            stored = dict(zip(names, file.schema_arrow.names, strict=True))
-            wanted = [name for name in names if columns is None or name in columns]
-            size, start = max(1, CELLS // max(1, len(names))), 1
-            if not file.metadata.num_rows:
-                yield Batch([], {name: [] for name in wanted})
-                return
-            for part in file.iter_batches(size, columns=[stored[n] for n in wanted]):
-                cells = {name: _python(arrow, part.column(stored[name])) for name in wanted}
-                end = start + part.num_rows
-                yield Batch(range(start, end), cells, (end - 1) / file.metadata.num_rows)
-                start = end
-    except arrow.ArrowException as problem:
-        reason = str(problem).splitlines()[0].rstrip(".")
-        raise InputError(f"{path} is truncated or not a Parquet file: write it again ({reason})") from None
-
-
-def _python(arrow: Any, column: Any) -> list[Any]:
-    """A Parquet column as Python values; decimals and float32 as decimal text, which is exact."""
-    if arrow.types.is_decimal(column.type) or arrow.types.is_float32(column.type):
-        column = column.cast(arrow.string())
-    cells = column.to_pylist()
-    if arrow.types.is_nested(column.type):
-        return [None if cell is None else str(cell) for cell in cells]
-    if arrow.types.is_floating(column.type):
-        return [None if cell != cell else cell for cell in cells]
-    return _without_markers(cells)
-
-
-def _without_markers(cells: Sequence[Any]) -> list[Any]:
-    """The cells, with None for texts that mark a missing value."""
-    if MISSING_MARKERS.isdisjoint(cells):
-        return list(cells)
-    return [None if cell in MISSING_MARKERS else cell for cell in cells]
-
-
-def _names(path: Path, header: Sequence[str]) -> list[str]:
-    """The names in a header, with one made up for each that is blank; raises an InputError for duplicates."""
-    names = [name if name.strip() else f"{UNNAMED}{place}" for place, name in enumerate(header, 1)]
-    if not any(name.strip() for name in header):
-        raise InputError(f"{path} has no column names: the first row must be a header")
-    name, times = Counter(names).most_common(1)[0]
-    if times > 1:
-        raise InputError(f"{path} has {times} columns named {name!r}: column names must be unique")
-    return names
+def _is_nested(sql_type: str) -> bool:
+    return sql_type.startswith(("STRUCT", "MAP")) or sql_type.endswith("]")

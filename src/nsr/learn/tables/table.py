@@ -1,9 +1,8 @@
-"""A table: the kinds of its columns over all rows, and a sample of its rows. A small table is its own sample."""
+"""A table: the kinds of its columns over all rows, a sample of its rows, and queries on all of them."""
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import compress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -11,29 +10,57 @@ import numpy as np
 import pandas as pd
 
 from nsr.errors import InputError, at_least
-from nsr.learn.tables.cells import Column, parse
-from nsr.learn.tables.files import Batch, batches
+from nsr.learn.tables.columns import Column
+from nsr.learn.tables.engine import Engine, Progress, between, explain
+from nsr.learn.tables.files import open_files
+from nsr.learn.tables.frames import data_frame
+from nsr.learn.tables.kinds import CELLS, find_columns
+from nsr.learn.tables.source import ROW
+from nsr.learn.tables.text import plural, shorten, sql_name
+from nsr.program.kinds import Kind
 
 SAMPLE = 20_000
 """The most rows that a rule is learned from."""
 STREAM = 0x6E7372
 """The sample is drawn from a stream of its own: a table made with ``default_rng(0)`` must not repeat the draw."""
+PART = 50_000
+"""About how many cells a part of all rows has."""
+DRAWN = 1_000_000
+"""Random numbers that are drawn at once."""
+VECTOR = 2048
+"""Rows that DuckDB hands out at once."""
+ROWS = "nsr_rows"
+"""The view of all rows; with row numbers, it ends in ``_numbered``."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A file that was read once from end to end."""
+    """A table that was read once from end to end. Its queries run in DuckDB, in bounded memory."""
 
-    path: Path
+    name: str
+    """What messages call it: the path, as it was given."""
     rows: int
     columns: Mapping[str, Column]
-    sample: Batch
-    """Rows in file order, with their cells as read."""
+    """By name, in the order of the file."""
+    engine: Engine = field(repr=False)
+    sample: pd.DataFrame = field(repr=False)
+    """All rows, or a sample in the order of the file; the index holds the row numbers.
+
+    Rows are numbered as in a spreadsheet: the header is row 1. Where there is no header, as in Parquet, the first row
+    is row 1. Blank lines between rows are not counted.
+    """
+    relation: str = ROWS
+    """A view of all rows, with the names and types of ``columns``: ``SELECT ... FROM nsr_rows``."""
+
+    @property
+    def connection(self) -> Any:
+        """The DuckDB connection that knows the view ``relation``."""
+        return self.engine.connection
 
     @property
     def complete(self) -> bool:
         """Whether the sample is the complete table."""
-        return len(self.sample.rows) == self.rows
+        return len(self.sample) == self.rows
 
     def column(self, name: str) -> Column:
         """The column of that name; an InputError suggests the closest match of an unknown name."""
@@ -42,123 +69,133 @@ class Table:
         by_folded_name = {known.casefold(): known for known in self.columns}
         close = difflib.get_close_matches(name.casefold(), by_folded_name, n=1, cutoff=0.5)
         if close:
-            raise InputError(f"{self.path} has no column {name!r}; did you mean {by_folded_name[close[0]]!r}?")
+            raise InputError(f"{self.name} has no column {name!r}; did you mean {by_folded_name[close[0]]!r}?")
         known = ", ".join(map(repr, list(self.columns)[:10])) + (", ..." if len(self.columns) > 10 else "")
-        raise InputError(f"{self.path} has no column {name!r}; its columns are {known}")
+        raise InputError(f"{self.name} has no column {name!r}; its columns are {known}")
+
+    def check(self, names: Iterable[str]) -> None:
+        """Raise an InputError if a cell in one of the columns does not fit into it."""
+        for column in map(self.column, names):
+            cell = f"c{list(self.columns).index(column.name)}"
+            for misfit in column.misfits:
+                ((count, row, text),) = self.engine.rows(
+                    f"SELECT count(*), min({ROW}), arg_min({cell}, {ROW}) FROM {CELLS}_numbered "
+                    f"WHERE {cell} IS NOT NULL AND {misfit.where}"
+                )
+                if count:
+                    such = "" if "64 bits" in misfit.problem else f"; {plural(count, 'such cell')}"
+                    raise InputError(
+                        f"{shorten(text)} {misfit.problem} (row {row}, column {column.name!r}{such}): {misfit.remedy}"
+                    )
+
+    def count(self, condition: str, on_progress: Progress | None = None) -> int:
+        """How many rows meet a condition, given in SQL."""
+        ((count,),) = self.engine.rows(f"SELECT count(*) FROM {self.relation} WHERE {condition}", on_progress)
+        return int(count)
+
+    def rows_where(self, condition: str, limit: int, on_progress: Progress | None = None) -> pd.DataFrame:
+        """The first rows that meet a condition, given in SQL; the index holds their row numbers."""
+        columns = list(self.columns.values())
+        query = f"SELECT {_selected(columns)} FROM {self.relation}_numbered WHERE {condition} LIMIT {limit:d}"
+        return _typed(self.engine.frame(query, on_progress), columns)
+
+    def parts(
+        self, columns: Sequence[str] | None = None, on_progress: Progress = lambda _: None
+    ) -> Iterator[pd.DataFrame]:
+        """All rows in order, in parts of bounded size, typed as ``sample`` is. A table without rows is one part."""
+        wanted = [self.column(name) for name in (self.columns if columns is None else columns)]
+        cursor = self.connection.cursor()
+        try:
+            cursor.execute(f"SELECT {_selected(wanted)} FROM {self.relation}_numbered")
+            size, done = max(1, PART // VECTOR // max(1, len(wanted))), 0
+            while True:
+                part = _typed(cursor.fetch_df_chunk(size), wanted)
+                if part.empty and done:
+                    return
+                done += max(1, len(part))
+                yield part
+                on_progress(min(1.0, done / max(1, self.rows)))
+        except Exception as problem:
+            if type(problem).__module__ in {"duckdb", "_duckdb"}:
+                raise InputError(explain(self.name, str(problem))) from None
+            raise
+        finally:
+            cursor.close()
 
 
-class _Sampler:
-    """A random sample of a stream of rows: those with the smallest random numbers."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self.size, self.limit = size, 1.0
-        self.generator = np.random.default_rng([STREAM, seed])
-        self.kept: list[tuple[float, int, tuple[Any, ...]]] = []  # random number, row number, cells
-
-    def add(self, batch: Batch) -> None:
-        """Draw from the next rows."""
-        draws = self.generator.random(len(batch.rows)).tolist()
-        drawn = zip(draws, batch.rows, zip(*batch.cells.values(), strict=True), strict=True)
-        self.kept += [each for each in drawn if each[0] < self.limit]
-        if len(self.kept) > self.size:
-            self.kept = sorted(self.kept)[: self.size]
-            self.limit = self.kept[-1][0]
-
-    def sample(self, names: Iterable[str]) -> Batch:
-        """The rows drawn, in file order."""
-        self.kept.sort(key=lambda each: each[1])
-        by_column = zip(*(cells for _, _, cells in self.kept), strict=True) if self.kept else ([] for _ in names)
-        return Batch([number for _, number, _ in self.kept], dict(zip(names, map(list, by_column), strict=True)))
+def _selected(columns: Iterable[Column]) -> str:
+    """SQL of columns as pandas takes them, after the row number."""
+    values = [ROW]
+    for column in columns:
+        quoted = sql_name(column.name)
+        as_double = column.kind is Kind.NUMBER and not column.is_integer
+        values.append(f"{column.as_double.format(quoted)} AS {quoted}" if as_double else quoted)
+    return ", ".join(values)
 
 
-def read(
-    path: Path, *, rows: int = SAMPLE, seed: int = 0, on_progress: Callable[[float], None] = lambda _: None
-) -> Table:
-    """Read a file from end to end in bounded memory, and keep a sample of its rows.
+def _typed(rows: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+    """Rows from DuckDB, indexed by their row number, with the same types in every part of the table."""
+    return rows.set_index(ROW).rename_axis(None).astype({column.name: _dtype(column) for column in columns})
+
+
+def _dtype(column: Column) -> str:
+    """The type of a column in pandas."""
+    if column.kind is Kind.NUMBER:
+        return ("Int64" if column.missing or column.misfits else "int64") if column.is_integer else "float64"
+    times = {Kind.DATE: "datetime64[us]", Kind.TIMESTAMP: "datetime64[us]", Kind.DURATION: "timedelta64[us]"}
+    return "boolean" if column.kind is Kind.BOOLEAN else times.get(column.kind, "str")
+
+
+def read(source: Any, *, rows: int = SAMPLE, seed: int = 0, on_progress: Progress = lambda _: None) -> Table:
+    """Read a table from end to end in bounded memory, and keep a sample of its rows.
 
     Args:
-        path: A .csv, .tsv, .csv.gz, .tsv.gz or .parquet file.
+        source: A .csv, .tsv, .txt, .jsonl or .parquet file, the first four also with .gz; a pattern such as
+            ``2024-*.csv``; ``file.db::table`` of SQLite or DuckDB; or a pandas, polars or Arrow table.
         rows: The most rows in the sample. Every row is equally likely to be drawn.
         seed: Seed of the draw.
-        on_progress: Called with the fraction of the file that has been read.
+        on_progress: Called with the fraction of the work that is done.
     """
     at_least(1, "rows", rows)
-    sampler = _Sampler(rows, seed)
-    columns: dict[str, Column] = {}
-    total = 0
-    for batch in batches(path):
-        total += len(batch.rows)
-        for name, cells in batch.cells.items():
-            columns.setdefault(name, Column(name)).add(batch.rows, cells)
-        sampler.add(batch)
-        on_progress(batch.done)
-    return Table(path, total, columns, sampler.sample(list(columns)))
+    is_path = isinstance(source, str | Path)
+    engine = Engine(str(source) if is_path else "the table")
+    found = open_files(engine, str(source)) if is_path else data_frame(engine, source)
+    total, columns = find_columns(engine, found, between(on_progress, 0.0, 0.8))
+    _create_rows(engine, columns)
+    places = drawn_places(total, rows, seed) if total > rows else None
+    sample = _draw(engine, columns, places, between(on_progress, 0.8, 1.0))
+    return Table(engine.name, total, {column.name: column for column in columns}, engine, sample)
 
 
-def chunks(
-    table: Table,
-    columns: Sequence[str],
-    *,
-    target: str | None = None,
-    drop_missing: bool = False,
-    on_progress: Callable[[float], None] = lambda _: None,
-) -> Iterator[pd.DataFrame]:
-    """All rows of a table in parts: columns of numbers, and the target with its labels.
-
-    Every part has the same types and the row numbers as index. Raises the same errors as ``prepare``.
-    ``on_progress`` is called with the fraction of the file that has been read.
-    """
-    numbers = [table.column(name) for name in dict.fromkeys(columns)]
-    for column in numbers:
-        if table.rows and column.not_numeric:
-            raise InputError(f"column {column.name!r} of {table.path} is not numeric: {column.not_numeric}")
-    labels = [] if target is None else [table.column(target)]
-    for column in numbers + labels:
-        column.check()
-    if not drop_missing:
-        check_nothing_missing(table, numbers + labels)
-    return _chunks(table.path, dtypes(numbers, labels), on_progress)
+def _create_rows(engine: Engine, columns: Sequence[Column]) -> None:
+    """Create the views of all rows with their types, without and with row numbers."""
+    values = ", ".join(f"{column.value} AS {sql_name(column.name)}" for column in columns)
+    engine.execute(f"CREATE VIEW {ROWS} AS SELECT {values} FROM {CELLS}")
+    engine.execute(f"CREATE VIEW {ROWS}_numbered AS SELECT {ROW}, {values} FROM {CELLS}_numbered")
 
 
-def _chunks(path: Path, types: Mapping[str, str], on_progress: Callable[[float], None]) -> Iterator[pd.DataFrame]:
-    for batch in batches(path, list(types)):
-        yield frame(parsed(batch, types), types)
-        on_progress(batch.done)
+def drawn_places(total: int, size: int, seed: int) -> np.ndarray:
+    """The places of a sample of rows, from 0: those with the smallest of ``total`` random numbers."""
+    generator = np.random.default_rng([STREAM, seed])
+    numbers, places = np.empty(0), np.empty(0, dtype=np.int64)
+    for start in range(0, total, DRAWN):
+        more = generator.random(min(DRAWN, total - start))
+        numbers = np.concatenate([numbers, more])
+        places = np.concatenate([places, np.arange(start, start + len(more))])
+        if len(numbers) > size:
+            least = np.argpartition(numbers, size)[:size]
+            numbers, places = numbers[least], places[least]
+    return np.sort(places)
 
 
-def dtypes(numbers: Iterable[Column], labels: Iterable[Column]) -> dict[str, str]:
-    """The types of columns of numbers, where booleans count as 0 and 1, and of columns of labels."""
-    types = {column.name: "int64" if column.dtype == "bool" else column.dtype for column in numbers}
-    return types | {column.name: column.dtype for column in labels}
-
-
-def parsed(batch: Batch, types: Mapping[str, str]) -> Batch:
-    """The batch with the cells of the typed columns as exact values."""
-    return Batch(batch.rows, {name: parse(batch.cells[name], dtype) for name, dtype in types.items()}, batch.done)
-
-
-def frame(batch: Batch, types: Mapping[str, str]) -> pd.DataFrame:
-    """The rows of a parsed batch in which no typed column is missing, indexed by row number."""
-    rows, cells = batch.rows, {name: batch.cells[name] for name in types}
-    if any(None in column for column in cells.values()):
-        complete = [None not in row for row in zip(*cells.values(), strict=True)]
-        rows = list(compress(rows, complete))
-        cells = {name: list(compress(column, complete)) for name, column in cells.items()}
-    return pd.DataFrame({name: _array(cells[name], dtype) for name, dtype in types.items()}, index=rows)
-
-
-def _array(values: list[Any], dtype: str) -> Any:
-    return pd.array(values, dtype="str") if dtype == "str" else np.array(values, dtype=dtype)
-
-
-def check_nothing_missing(table: Table, columns: Iterable[Column]) -> None:
-    """Raise an InputError if cells of the columns are missing."""
-    missing = {column.name: column.missing for column in columns if column.missing}
-    if not missing:
-        return
-    places = ", ".join(f"{count:,} in {name!r}" for name, count in list(missing.items())[:10])
-    more = f", and more in {len(missing) - 10} other columns" if len(missing) > 10 else ""
-    raise InputError(
-        f"{table.path} has missing values ({places}{more}; {table.rows:,} rows in total): "
-        f"fill them in, or use --drop-missing to skip those rows"
-    )
+def _draw(engine: Engine, columns: Sequence[Column], places: np.ndarray | None, on_progress: Progress) -> pd.DataFrame:
+    """The rows at the given places, or all of them, in the order of the file."""
+    query = f"SELECT {_selected(columns)} FROM {ROWS}_numbered"
+    if places is not None:
+        ((first,),) = engine.rows(f"SELECT {ROW} FROM {CELLS}_numbered LIMIT 1")
+        engine.connection.register("nsr_drawn", pd.DataFrame({ROW: places + first}))
+        query += f" WHERE {ROW} IN (SELECT {ROW} FROM nsr_drawn)"
+    rows = engine.frame(f"{query} ORDER BY {ROW}", on_progress)
+    if places is not None:
+        engine.connection.unregister("nsr_drawn")
+    return _typed(rows, columns)

@@ -1,0 +1,186 @@
+"""The kind of each column, found from all of its cells: a guess from the first rows, tested on all of them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nsr.learn.tables import forms
+from nsr.learn.tables.columns import (
+    Column,
+    boolean_column,
+    number_aggregates,
+    number_column,
+    text_column,
+    time_column,
+    typed_aggregates,
+    typed_cell,
+    typed_column,
+)
+from nsr.learn.tables.engine import Engine, Progress, between
+from nsr.learn.tables.forms import FORMS, Form
+from nsr.learn.tables.source import MISSING_MARKERS, ROW, Source
+from nsr.learn.tables.text import sql_text
+from nsr.program.kinds import Kind
+
+HEAD = 1_000
+"""Rows from which the form of a column is guessed."""
+AT_ONCE = 150
+"""Columns in one query: the time that DuckDB plans grows faster than their number."""
+CELLS = "nsr_cells"
+"""The view of all rows with columns c0, c1 ..., where a missing cell is NULL."""
+
+Aggregates = Mapping[str, str]
+Found = Mapping[str, Any]
+
+
+def find_columns(engine: Engine, source: Source, on_progress: Progress) -> tuple[int, list[Column]]:
+    """How many rows a source has, and its columns. Creates the view ``CELLS``."""
+    types = _create_cells(engine, source)
+    engine.execute(f"CREATE OR REPLACE TEMP TABLE nsr_head AS SELECT * FROM {CELLS} LIMIT {HEAD}")
+    ((head_rows,),) = engine.rows("SELECT count(*) FROM nsr_head")
+    rows = "nsr_head" if head_rows < HEAD else CELLS  # a small table is its own head
+    guess = _Guess(engine, source, types, rows)
+    guessed = guess.forms("nsr_head", guess.texts)
+    found = guess.measure(range(len(types)), guessed, between(on_progress, 0.0, 0.6))
+    wrong = [place for place in guess.texts if not _fits(guessed[place], found[place])]
+    if wrong:
+        again = guess.forms(rows, wrong, between(on_progress, 0.6, 0.8))
+        guessed |= again
+        found |= guess.measure(wrong, again, between(on_progress, 0.8, 1.0))
+    columns = [guess.column(place, guessed.get(place), found[place]) for place in range(len(types))]
+    engine.execute("DROP TABLE nsr_head")
+    return found[0]["rows"], columns
+
+
+def _create_cells(engine: Engine, source: Source) -> list[str]:
+    """Create the view of the cells; returns the SQL type of each column."""
+    markers = ", ".join(map(sql_text, MISSING_MARKERS))
+    types, cells = [], []
+    for place, given in enumerate(source.types):
+        cell, sql_type = typed_cell(f"c{place}", given)
+        if sql_type == "VARCHAR" and not source.markers_removed:
+            cell = f"CASE WHEN {cell} NOT IN ({markers}) THEN {cell} END"
+        types.append(sql_type)
+        cells.append(f"{cell} AS c{place}")
+    numbered = f"{source.row_number} AS {ROW}"
+    engine.execute(f"CREATE OR REPLACE VIEW {CELLS} AS SELECT {', '.join(cells)} FROM {source.relation}")
+    engine.execute(
+        f"CREATE OR REPLACE VIEW {CELLS}_numbered AS SELECT {numbered}, {', '.join(cells)} FROM {source.relation}"
+    )
+    return types
+
+
+class _Guess:
+    """Guesses the forms of columns of texts, and measures what their types depend on."""
+
+    def __init__(self, engine: Engine, source: Source, types: Sequence[str], rows: str) -> None:
+        self.engine, self.source, self.types, self.rows = engine, source, types, rows
+        self.texts = [place for place, sql_type in enumerate(types) if sql_type == "VARCHAR"]
+
+    def forms(self, rows: str, places: Sequence[int], on_progress: Progress | None = None) -> dict[int, Form | None]:
+        """The form of each column of texts, from the given rows; None for texts without one."""
+        counts = {
+            place: {form.name: f"count(*) FILTER (WHERE {form.matches(f'c{place}')})" for form in FORMS}
+            | {"present": f"count(c{place})"}
+            for place in places
+        }
+        found = self._aggregate(rows, counts, on_progress)
+        return {place: choose_form(found[place], decimal_comma=self.source.decimal_comma) for place in places}
+
+    def measure(
+        self, places: Iterable[int], guessed: Mapping[int, Form | None], on_progress: Progress
+    ) -> dict[int, Found]:
+        """For all rows, how many cells have the guessed form, and what the type of the column depends on."""
+        distinct = "count(DISTINCT {})" if self.rows == "nsr_head" else "approx_count_distinct({})"
+        wanted: dict[int, Aggregates] = {}
+        for place in places:
+            cell = f"c{place}"
+            shared = {"present": f"count({cell})", "distinct": distinct.format(cell), "rows": "count(*)"}
+            is_text = self.types[place] == "VARCHAR"
+            more = _text_aggregates(cell, guessed[place]) if is_text else typed_aggregates(cell, self.types[place])
+            wanted[place] = shared | more
+        return self._aggregate(self.rows, wanted, on_progress)
+
+    def column(self, place: int, form: Form | None, found: Found) -> Column:
+        """The column, from what was measured."""
+        name, cell = self.source.names[place], f"c{place}"
+        shared = {"missing": found["rows"] - found["present"], "distinct": found["distinct"]}
+        if not found["present"]:
+            return text_column(name, f"CAST({cell} AS VARCHAR)", shared, "empty")
+        if self.types[place] != "VARCHAR":
+            return typed_column(name, cell, self.types[place], found, shared)
+        mixed = found.get("least_symbol") != found.get("largest_symbol")
+        if form is None or mixed:  # amounts in two currencies are no numbers
+            return text_column(name, cell, shared)
+        if form.kind is Kind.BOOLEAN:
+            return boolean_column(name, cell, found, shared)
+        if form.kind is Kind.NUMBER:
+            return number_column(name, cell, form, found, shared)
+        return time_column(name, cell, form, found, shared)
+
+    def _aggregate(
+        self, rows: str, wanted: Mapping[int, Aggregates], on_progress: Progress | None = None
+    ) -> dict[int, Found]:
+        """The values of aggregates for each column, in as few queries as DuckDB plans well."""
+        parts = list(_parts(list(wanted), AT_ONCE))
+        found: dict[int, Found] = {}
+        for number, part in enumerate(parts):
+            step = None
+            if on_progress is not None:
+                step = between(on_progress, number / len(parts), (number + 1) / len(parts))
+            selected = [sql for place in part for sql in wanted[place].values()]
+            ((*values,),) = self.engine.rows(f"SELECT {', '.join(selected)} FROM {rows}", step)
+            left = iter(values)
+            found |= {place: {key: next(left) for key in wanted[place]} for place in part}
+        return found
+
+
+def choose_form(counts: Found, *, decimal_comma: bool) -> Form | None:
+    """The form of a column, from how many of its cells have each form; None for texts.
+
+    A column in which more than half of the cells are numbers, or dates, is one of numbers, or dates: the other
+    cells are mistakes in it.
+    """
+    present = counts["present"]
+    if not present:
+        return None
+    amounts = (forms.COMMA, forms.POINT) if decimal_comma else (forms.POINT, forms.COMMA)
+    plain = (forms.BOOLEAN, forms.INTEGER, forms.DECIMAL, forms.FLOAT, forms.DATE, forms.TIMESTAMP)
+    for form in (*plain, *amounts):
+        if counts[form.name] == present:
+            return form
+    if 2 * counts[forms.TIMESTAMP.name] > present:
+        return forms.DATE if counts[forms.DATE.name] == counts[forms.TIMESTAMP.name] else forms.TIMESTAMP
+    numbers = counts[forms.FLOAT.name] + counts[forms.INFINITE.name]
+    if 2 * (present - numbers - counts[forms.BOOLEAN.name]) > present:
+        return None
+    if not numbers:
+        return forms.BOOLEAN
+    if counts[forms.INFINITE.name]:
+        return forms.FLOAT
+    return next(form for form in plain[1:4] if counts[form.name] == counts[forms.FLOAT.name])
+
+
+def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:
+    if form is None:
+        usual = (forms.FLOAT, forms.BOOLEAN, forms.TIMESTAMP)
+        return {
+            "formed": f"count(*) FILTER (WHERE {' OR '.join(form.matches(cell) for form in usual)})",
+            "amounts": f"count(*) FILTER (WHERE regexp_matches({cell}, '[0-9]'))",
+        }
+    needed = {"fits": f"count(*) FILTER (WHERE {form.matches(cell)})"}
+    if form.kind is Kind.NUMBER:
+        needed |= number_aggregates(form, cell)
+    if form is forms.TIMESTAMP:
+        needed["zoned"] = f"count(*) FILTER (WHERE {forms.has_zone(cell)})"
+    return needed
+
+
+def _fits(form: Form | None, found: Found) -> bool:
+    """Whether all rows confirm a form that was guessed from the first ones."""
+    if form is None:
+        return not found["present"] or 2 * found["formed"] < found["present"] > found["amounts"]
+    return bool(found["fits"] == found["present"])
+
+
+def _parts(places: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    return (places[start : start + size] for start in range(0, len(places), size))
