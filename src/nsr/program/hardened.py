@@ -3,8 +3,10 @@
 import torch
 from torch import Tensor, nn
 
+from nsr.errors import InputError
 from nsr.nn.shapes import Float, Real
 from nsr.program.evaluation import on_floats
+from nsr.program.lowering import has_cells
 from nsr.program.program import Program
 
 SURE = 1e4
@@ -20,6 +22,8 @@ class Hardened(nn.Module):
 
     def __init__(self, program: Program) -> None:
         super().__init__()
+        if has_cells(program.expression):
+            raise InputError(f"a torch module has numbers only, not texts, dates or missing cells as in {program}")
         self.program = program
 
     @property

@@ -1,13 +1,29 @@
-"""Counts and order statistics as choices, for targets that have nothing like them.
+"""Simpler trees for targets: counts and order statistics as choices, and missing cells as conditions.
 
 The result is equal for all numbers; on floats it is not defined where a number is NaN, as in ``evaluation``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from nsr.program.expressions import And, Compare, Constant, Count, Expression, Linear, Or, Order, Truth, Where
+from nsr.program.conditions import Condition, Flag, Missing, OneOf
+from nsr.program.expressions import (
+    And,
+    Compare,
+    Constant,
+    Count,
+    Expression,
+    Linear,
+    Not,
+    Or,
+    Order,
+    Truth,
+    Variable,
+    Where,
+)
+from nsr.program.kinds import Kind
 from nsr.program.simplification import negated
+from nsr.program.substitution import rebuilt
 
 
 def as_choices(number: Count | Order) -> Expression:
@@ -64,3 +80,67 @@ def _at_least(number: int, formulas: Sequence[Expression]) -> Expression:
         return (Or if number == 1 else And)(*formulas)
     first, *rest = formulas
     return Or(And(first, _at_least(number - 1, rest)), _at_least(number, rest))
+
+
+def has_cells(expression: Expression) -> bool:
+    """Whether there are conditions, or columns that are not numbers."""
+    return any(
+        isinstance(node, Condition) or (isinstance(node, Variable) and node.kind != Kind.NUMBER)
+        for node in expression.walk()
+    )
+
+
+def with_presence(node: Expression, *, every: bool = False) -> Expression:
+    """The same with all cells that a comparison or condition needs required to be present, before it.
+
+    Args:
+        node: A canonical expression.
+        every: Also for conditions that a language finds false for a missing cell: one of several texts, or true.
+    """
+    match node:
+        case Compare():
+            return _all([presence(node, every=every), rebuilt(node, _each_with_presence(node, every))])
+        case Missing():
+            return node
+        case OneOf() | Flag():
+            return _all([presence(node), node]) if every or not node.holds else node
+        case And(parts):
+            lowered = [with_presence(part, every=every) for part in parts]
+            return _all(sorted(_flat(lowered), key=_is_presence, reverse=True))
+    return rebuilt(node, _each_with_presence(node, every))
+
+
+def presence(node: Expression, *, every: bool = False) -> Expression:
+    """The formula that no number in a number, or in both sides of a comparison, is missing."""
+    match node:
+        case Variable():
+            return Missing(node, False)
+        case Where(condition, then, otherwise):
+            one, other = presence(then, every=every), presence(otherwise, every=every)
+            if one == other:
+                return one
+            holds = with_presence(condition, every=every)
+            return Or(_all([holds, one]), _all([Not(holds), other]))
+        case Count():
+            return Truth(True)
+    return _all(presence(child, every=every) for child in node.children)
+
+
+def _each_with_presence(node: Expression, every: bool) -> list[Expression]:
+    return [with_presence(child, every=every) for child in node.children]
+
+
+def _all(formulas: Iterable[Expression]) -> Expression:
+    """All of the formulas, flat and each once."""
+    kept = list(dict.fromkeys(each for each in _flat(formulas) if each != Truth(True)))
+    if len(kept) > 1:
+        return And(*kept)
+    return kept[0] if kept else Truth(True)
+
+
+def _flat(formulas: Iterable[Expression]) -> list[Expression]:
+    return [part for each in formulas for part in (each.parts if isinstance(each, And) else (each,))]
+
+
+def _is_presence(formula: Expression) -> bool:
+    return isinstance(formula, Missing) and not formula.holds

@@ -24,7 +24,7 @@ from nsr.program.expressions import (
     rational,
 )
 from nsr.program.kinds import Kind
-from nsr.program.times import UNITS, constant_is_point, duration_text, is_temporal, point_text
+from nsr.program.times import constant_is_point, duration_text, duration_unit, is_temporal, point_text
 
 OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
@@ -211,9 +211,8 @@ def _temporal_part(size: Fraction, atom: Expression | None, is_point: bool) -> s
         return point_text(size) if is_point else duration_text(size)
     if not isinstance(atom, Variable) or atom.kind != Kind.NUMBER:
         return _term(size, atom)
-    units = ((unit, each) for unit, each in UNITS.items() if (size / each).denominator == 1)  # a column of days, say
-    unit, microseconds = next(units, ("microsecond", 1))
-    return f"{_term(size / microseconds, atom)} {unit}s"
+    unit, times = duration_unit(size)  # a column of days, say
+    return f"{_term(times, atom)} {unit}s"
 
 
 def _comparison(expression: Compare, around: int) -> str:

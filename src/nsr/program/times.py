@@ -1,10 +1,11 @@
 """Dates, times and durations as numbers of microseconds, and as text."""
 
 import re
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
-from nsr.program.expressions import Compare, Constant, Expression, Linear, Variable
+from nsr.program.expressions import MIRRORED, Compare, Constant, Expression, Linear, Variable
 from nsr.program.kinds import Kind
 
 EPOCH = datetime(1970, 1, 1)
@@ -91,3 +92,120 @@ def _points(side: Expression) -> Fraction | None:
             if all(isinstance(atom, Variable) for _, atom in terms):
                 return sum((c * (_points(atom) or 0) for c, atom in terms), Fraction(0))
     return None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A side of a comparison: a point in time or none, plus durations."""
+
+    point: Variable | int | None
+    """A column of dates or times, or a number of microseconds since 1970."""
+    durations: tuple[tuple[Fraction, Variable | None], ...]
+    """Positive coefficients of columns; None stands for a microsecond. Columns of numbers count microseconds, too."""
+
+    @property
+    def columns(self) -> list[Variable]:
+        """The columns of durations and of numbers."""
+        return [column for _, column in self.durations if column is not None]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """A comparison of two points in time, or of two durations."""
+
+    operator: str
+    left: Moment
+    right: Moment
+
+    @property
+    def sides(self) -> tuple[Moment, Moment]:
+        """Both sides."""
+        return self.left, self.right
+
+    @property
+    def of_points(self) -> bool:
+        """Whether points in time are compared, rather than durations."""
+        return self.left.point is not None
+
+    @property
+    def of_days(self) -> bool:
+        """Whether there are only dates, and durations of so many days that the tree states."""
+        return all(_is_day(side.point) for side in self.sides) and all(
+            column is None and weight % UNITS["day"] == 0 for side in self.sides for weight, column in side.durations
+        )
+
+    @property
+    def has_times(self) -> bool:
+        """Whether a point is not a date: a column of times, or a constant with a time of day."""
+        return self.of_points and not all(_is_day(side.point) for side in self.sides)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether columns of numbers count days or other units."""
+        return any(column.kind == Kind.NUMBER for side in self.sides for column in side.columns)
+
+
+def duration_unit(weight: Fraction) -> tuple[str, Fraction]:
+    """The largest unit of which a duration is a multiple, and how many; microseconds if there is none."""
+    units = ((unit, weight / size) for unit, size in UNITS.items() if (weight / size).denominator == 1)
+    return next(units, ("microsecond", weight))
+
+
+def _is_day(value: Variable | int | None) -> bool:
+    if isinstance(value, Variable):
+        return value.kind == Kind.DATE
+    return value is not None and value % UNITS["day"] == 0
+
+
+def as_moments(comparison: Compare) -> Moments | None:
+    """A comparison of sums of columns as one of points in time or of durations, positive ones; None if it is neither.
+
+    Durations stand on the right if they can: ``paid > invoiced + 30 days``, not ``paid - 30 days > invoiced``.
+    """
+    parts = _difference(comparison)
+    ends = None if parts is None else _ends(parts)
+    if parts is None or ends is None:
+        return None
+    if any(weight.denominator > 1 for column, weight in parts.items() if _exact(column)):
+        return None
+    left = Moment(ends[0], tuple((weight, column) for column, weight in parts.items() if weight > 0))
+    right = Moment(ends[1], tuple((-weight, column) for column, weight in parts.items() if weight < 0))
+    if (left.durations and not right.durations and ends[0] is not None) or isinstance(left.point, int):
+        return Moments(MIRRORED[comparison.operator], right, left)
+    return Moments(comparison.operator, left, right)
+
+
+def _exact(column: Variable | None) -> bool:
+    """Whether there must not be a fraction of it."""
+    return column is None or column.kind == Kind.DURATION
+
+
+def _ends(parts: dict[Variable | None, Fraction]) -> tuple[Variable | int | None, Variable | int | None] | None:
+    """Take the points in time on the left and on the right out of a difference; None if there are too many."""
+    points = {column: weight for column, weight in parts.items() if column is not None and column.kind in POINTS}
+    ahead, behind = ([column for column, weight in points.items() if weight == sign] for sign in (1, -1))
+    if max(len(ahead), len(behind)) > 1 or len(ahead) + len(behind) < len(points):
+        return None
+    for column in points:
+        del parts[column]
+    if len(points) != 1:
+        return (ahead[0], behind[0]) if points else (None, None)
+    constant = parts.pop(None, Fraction(0))  # the other point
+    value = -constant if ahead else constant
+    if point(value) is None:
+        return None
+    return (ahead[0], int(value)) if ahead else (int(value), behind[0])
+
+
+def _difference(comparison: Compare) -> dict[Variable | None, Fraction] | None:
+    """The coefficients of the left side minus the right side; None if these are not sums of columns."""
+    found: dict[Variable | None, Fraction] = {}
+    for side, sign in zip(comparison.children, (1, -1), strict=True):
+        parts = side.parts() if isinstance(side, Linear) else ((Fraction(1), side),)
+        for weight, atom in parts:
+            if isinstance(atom, Constant):
+                weight, atom = weight * atom.value, None
+            if atom is not None and not isinstance(atom, Variable):
+                return None
+            found[atom] = found.get(atom, Fraction(0)) + sign * weight
+    return {column: weight for column, weight in found.items() if weight}

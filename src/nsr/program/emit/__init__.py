@@ -14,6 +14,8 @@ from nsr.program.program import Program
 # isort: off
 # One line for each target, in the order in which error messages list them.
 from nsr.program.emit.python import python_source as python_source
+from nsr.program.emit.pandas import pandas_source as pandas_source
+from nsr.program.emit.polars import polars_expression as polars_expression
 from nsr.program.emit.c import c_source as c_source
 from nsr.program.emit.sql import sql_expression as sql_expression
 from nsr.program.emit.sympy import sympy_expression as sympy_expression

@@ -14,6 +14,7 @@ from nsr.program import text
 from nsr.program.emit.exactness import (
     FLOAT_INTEGERS,
     integer_range,
+    reject_cells,
     reject_overflow,
     rounded_integer,
     short,
@@ -64,6 +65,7 @@ def c_source(program: Program, *, name: str = "rule", loop: bool = False) -> str
         name: Name of the function for double.
         loop: Add ``name_rows`` and ``name_int64_rows``, which fill an array of answers from arrays of inputs.
     """
+    reject_cells(program.expression, "c")
     reject_overflow(program.expression, "c")
     if (value := rounded_integer(program.expression)) is not None:
         warn_inexact(f"{short(value)} is not a double: the function of double uses the nearest")

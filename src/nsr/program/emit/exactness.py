@@ -11,7 +11,9 @@ from itertools import zip_longest
 from typing import Any
 
 from nsr.errors import InputError
+from nsr.program.conditions import Condition
 from nsr.program.expressions import Constant, Count, Expression, Linear, Order, Product, Where
+from nsr.program.kinds import Kind
 from nsr.program.text import number
 from nsr.program.values import INT64
 
@@ -69,6 +71,16 @@ def reject_overflow(expression: Expression, target: str) -> None:
             float(value)
         except OverflowError:
             raise InputError(f"target {target!r} computes in float64, which cannot represent {short(value)}") from None
+
+
+def reject_cells(expression: Expression, target: str) -> None:
+    """Reject texts, truth values, dates and questions about missing cells, for targets that have numbers only."""
+    for name, kind in expression.kinds.items():
+        if kind != Kind.NUMBER:
+            raise InputError(f"target {target!r} has numbers only, and column {name!r} is of kind {str(kind)!r}")
+    for node in expression.walk():
+        if isinstance(node, Condition):
+            raise InputError(f"target {target!r} has no missing numbers, and the program asks whether one is: {node}")
 
 
 def adds_as_integers(expression: Expression) -> bool:

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from nsr.errors import needs_extra
-from nsr.program.emit.exactness import reject_overflow, rounded_integer, short, warn_inexact
+from nsr.program.emit.exactness import reject_cells, reject_overflow, rounded_integer, short, warn_inexact
 from nsr.program.emit.json import json_text
 from nsr.program.emit.names import identifiers, printable, unwritable
 from nsr.program.emit.targets import target
@@ -46,6 +46,7 @@ def onnx_model(program: Program) -> Any:
         import onnx
         from onnx import TensorProto, helper
 
+    reject_cells(program.expression, "onnx")
     reject_overflow(program.expression, "onnx")
     if (value := rounded_integer(program.expression)) is not None:
         warn_inexact(f"{short(value)} is not a float64: the model uses the nearest")

@@ -5,28 +5,48 @@ integers of any size, and on int64 arrays as long as no sum or product overflows
 computes in floats; ``integers=True`` clears the comparisons of fractions, for inputs that are integers. Python keeps
 integer constants as integers: if one of them is not a float, or if constants alone add up to more than 2^53, the
 answers on floats may differ. So may a minimum, maximum or median of a NaN, such as inf - inf.
+
+Texts are ``str``, truth values ``bool``, dates ``date``, times ``datetime`` without a zone, durations ``timedelta``.
+A missing cell is None. Dates are subtracted from each other rather than moved, so that 9999-12-31 causes no overflow.
 """
 
+import ast
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import reduce
 
+from nsr.errors import InputError
 from nsr.program import text
+from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.emit.exactness import numbers_in, short, warn_about_integer_constants, warn_inexact
 from nsr.program.emit.names import function_name, identifiers, printable
 from nsr.program.emit.targets import target
-from nsr.program.emit.writer import ATOM, OR, SUM, Writer
-from nsr.program.expressions import Count, Expression, Order, Where, as_number
+from nsr.program.emit.writer import ATOM, COMPARE, OR, SUM, Moments, Writer
+from nsr.program.expressions import Count, Expression, Order, Truth, Variable, Where, as_number
 from nsr.program.integers import denominator, with_integer_coefficients
-from nsr.program.lowering import as_choices
+from nsr.program.kinds import Kind
+from nsr.program.lowering import as_choices, has_cells, presence, with_presence
 from nsr.program.program import Program
+from nsr.program.times import EPOCH, Moment, duration_unit, point
 from nsr.program.values import INT64
 
 FUNCTIONS = ("abs", "int", "max", "min", "sorted")
 """Built-in functions that emitted programs call."""
+TIMES = ("date", "datetime", "time", "timedelta")
+"""What emitted programs import for dates, times and durations."""
+TYPES = {
+    Kind.BOOLEAN: "bool",
+    Kind.TEXT: "str",
+    Kind.DATE: "date",
+    Kind.TIMESTAMP: "datetime",
+    Kind.DURATION: "timedelta",
+}
 
 
 @target("python")
-def python_source(program: Program, *, name: str = "rule", numpy: bool = False, integers: bool = False) -> str:
+def python_source(
+    program: Program, *, name: str = "rule", numpy: bool = False, integers: bool = False, missing: bool | None = None
+) -> str:
     """Write a function whose arguments are ``program.inputs``.
 
     Args:
@@ -34,22 +54,68 @@ def python_source(program: Program, *, name: str = "rule", numpy: bool = False, 
         name: Name of the function.
         numpy: Write a function of arrays rather than of single numbers.
         integers: Write a function of integers only, with comparisons cleared of fractions.
+        missing: Whether arguments may be None; by default if the program has conditions, texts, dates or the like.
     """
     expression = with_integer_coefficients(program.expression) if integers else program.expression
     _warn(expression, numpy, integers)
-    taken = [function_name(name), *(["np"] if numpy else FUNCTIONS)]
+    cells = has_cells(expression)
+    missing = cells if missing is None else missing
+    if numpy and (cells or missing):
+        raise InputError("arrays of numpy have numbers only: target 'pandas' has texts, dates and missing cells")
+    taken = [function_name(name), *(["np"] if numpy else FUNCTIONS), *(("bool", *TIMES) if cells else ())]
     names = identifiers(program.inputs, taken=taken)
     number = "np.ndarray" if numpy else "int" if integers else "float"
+    writer = (NumpyWriter if numpy else PythonWriter)(names)
+    body = _guarded(expression, writer) if missing else writer.write(expression)
+    arguments = ", ".join(
+        f"{names[column]}: {TYPES.get(kind, number)}{' | None' if missing else ''}"
+        for column, kind in _kinds(program).items()
+    )
+    answer = _answer_type(expression, number, integers) + _can_be_none(expression, missing)
+    definition = f"def {name}({arguments}) -> {answer}:"
+    lines = ["import numpy as np", "", ""] if numpy else _imports(f"{definition} return {body}") if cells else []
+    return "\n".join([*lines, definition, *docstring(program, names), f"    return {body}", ""])
+
+
+def _kinds(program: Program) -> dict[str, Kind]:
+    """The kinds of the columns, in the order of the arguments."""
+    kinds = program.expression.kinds
+    return {name: kinds[name] for name in program.inputs}
+
+
+def _answer_type(expression: Expression, number: str, integers: bool) -> str:
+    if number == "np.ndarray":
+        return number
     divided = integers and not expression.is_boolean and denominator(expression) > 1
-    answer = number if numpy else "bool" if expression.is_boolean else "float" if divided else number
-    arguments = ", ".join(f"{argument}: {number}" for argument in names.values())
-    body = (NumpyWriter if numpy else PythonWriter)(names).write(expression)
-    lines = ["import numpy as np", "", ""] if numpy else []
-    lines += [f"def {name}({arguments}) -> {answer}:", *_docstring(program, names), f"    return {body}", ""]
-    return "\n".join(lines)
+    return "bool" if expression.is_boolean else "float" if divided else number
 
 
-def _docstring(program: Program, names: dict[str, str]) -> list[str]:
+def _can_be_none(expression: Expression, missing: bool) -> str:
+    return " | None" if missing and not expression.is_boolean and presence(expression) != Truth(True) else ""
+
+
+def _guarded(expression: Expression, writer: "PythonWriter") -> str:
+    """The body of a function of cells that may be missing; a number that is missing is None."""
+    if expression.is_boolean or (isinstance(expression, Variable) and expression.kind == Kind.NUMBER):
+        return writer.write(with_presence(expression))
+    if isinstance(expression, Where):
+        then, otherwise = _guarded(expression.then, writer), _guarded(expression.otherwise, writer)
+        bracketed = f"({then})" if " if " in then else then
+        return f"{bracketed} if {writer.write(with_presence(expression.condition), OR)} else {otherwise}"
+    body, needed = with_presence(expression), presence(expression)
+    if needed == Truth(True):
+        return writer.write(body)
+    return f"{writer.write(body, OR)} if {writer.write(needed, OR)} else None"
+
+
+def _imports(source: str) -> list[str]:
+    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    used = [word for word in TIMES if word in names]
+    return [f"from datetime import {', '.join(used)}", "", ""] if used else []
+
+
+def docstring(program: Program, names: Mapping[str, str]) -> list[str]:
+    """Write the docstring: the program, and the columns that were renamed."""
     renamed = [f"    {argument}: {_quoted(repr(name))}" for name, argument in names.items() if argument != name]
     rule = f'    """{_quoted(str(program))}'
     return [rule, "", *renamed, '    """'] if renamed else [f'{rule}"""']
@@ -68,8 +134,15 @@ def _warn(expression: Expression, numpy: bool, integers: bool) -> None:
         warn_about_integer_constants(expression, "Python")
 
 
+def literal(words: str) -> str:
+    """Write a text in quotes, in ASCII where it is not printable."""
+    return repr(words) if words.isprintable() else ascii(words)
+
+
 class PythonWriter(Writer):
-    """Single numbers."""
+    """Single cells."""
+
+    inside_both = COMPARE
 
     def number(self, value: Fraction) -> str:
         """Write a constant."""
@@ -86,6 +159,67 @@ class PythonWriter(Writer):
         if len(node.formulas) == 1:
             return f"int({self.write(node.formulas[0])})"
         return self.bound(" + ".join(self.write(formula, ATOM) for formula in node.formulas), SUM, around)
+
+    def condition(self, node: Condition, around: int) -> str:
+        """Write a condition; the empty cell of a text or truth value gives False where it holds."""
+        column = self.names[node.column.name]
+        match node:
+            case Flag(_, holds):
+                return f"bool({column})" if holds else self.bound(f"not {column}", COMPARE, around)
+            case Missing(_, holds):
+                return self.bound(f"{column} is {'None' if holds else 'not None'}", COMPARE, around)
+            case OneOf(_, holds, (one,)):
+                return self.bound(f"{column} {'==' if holds else '!='} {literal(one)}", COMPARE, around)
+            case OneOf(_, holds, texts):
+                written = ", ".join(map(literal, texts))
+                return self.bound(f"{column} {'in' if holds else 'not in'} ({written})", COMPARE, around)
+        raise TypeError(f"cannot write {node!r}")
+
+    def negation(self, part: Expression, around: int) -> str:
+        """Write a negation."""
+        return self.bound(f"not {self.write(part, COMPARE)}", COMPARE, around)
+
+    def microseconds(self, node: Variable) -> str:
+        """Write a date, a time or a duration as an integer."""
+        start = {Kind.DATE: " - date(1970, 1, 1)", Kind.TIMESTAMP: " - datetime(1970, 1, 1)"}.get(node.kind, "")
+        column = self.names[node.name]
+        return (
+            f"(({column}{start}) // timedelta(microseconds=1))" if start else f"({column} // timedelta(microseconds=1))"
+        )
+
+    def moments(self, node: Moments) -> str:
+        """Write a comparison of dates, times or durations."""
+        symbol = self.operators.get(node.operator, node.operator)
+        left, right = (self.durations(side) for side in node.sides)
+        if node.of_points:
+            one, other = (self.point(side.point, node.has_times) for side in node.sides)
+            if not left and not right:
+                return f"{one} {symbol} {other}"
+            left = f"{one} - {other}{' + ' if left else ''}{left}"
+        return f"{left or 'timedelta(0)'} {symbol} {right or 'timedelta(0)'}"
+
+    def point(self, value: Variable | int | None, has_times: bool) -> str:
+        """Write a column of dates or times, or a constant; all of them as times if one of them is."""
+        if isinstance(value, Variable):
+            column = self.names[value.name]
+            return f"datetime.combine({column}, time.min)" if has_times and value.kind == Kind.DATE else column
+        found = point(value or 0) or EPOCH
+        fields = [*found.timetuple()[:6], found.microsecond]
+        while len(fields) > 3 and not fields[-1]:
+            fields.pop()
+        return f"{'datetime' if has_times else 'date'}({', '.join(map(str, fields))})"
+
+    def durations(self, side: Moment) -> str:
+        """Write a sum of durations."""
+        return " + ".join(self.duration(weight, column) for weight, column in side.durations)
+
+    def duration(self, weight: Fraction, column: Variable | None) -> str:
+        """Write a duration: a constant, a multiple of a column of durations, or so many units as a column says."""
+        if column is not None and column.kind == Kind.DURATION:
+            return self.product(weight, Variable(column.name))
+        unit, times = duration_unit(weight)
+        amount = self.number(times) if column is None else self.product(times, column)
+        return f"timedelta({unit}s={amount})"
 
     def order(self, node: Order) -> str:
         """Write an order statistic with Python's functions."""

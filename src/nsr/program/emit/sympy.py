@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from nsr.errors import needs_extra
+from nsr.program.emit.exactness import reject_cells
 from nsr.program.emit.targets import target
 from nsr.program.expressions import (
     And,
@@ -37,6 +38,7 @@ def sympy_expression(program: Program, *, formula: bool = False) -> Any:
         program: The program to write.
         formula: Keep a formula as a SymPy Boolean, for functions that solve and simplify conditions.
     """
+    reject_cells(program.expression, "sympy")
     with needs_extra("export"):
         import sympy
 

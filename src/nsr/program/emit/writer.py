@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from nsr.program.conditions import Condition
 from nsr.program.expressions import (
     And,
     Compare,
@@ -13,6 +14,7 @@ from nsr.program.expressions import (
     Count,
     Expression,
     Linear,
+    Not,
     Or,
     Order,
     Product,
@@ -21,6 +23,8 @@ from nsr.program.expressions import (
     Where,
 )
 from nsr.program.lowering import as_choices
+from nsr.program.times import TEMPORAL, as_moments, is_temporal
+from nsr.program.times import Moments as Moments
 
 CHOICE, OR, AND, COMPARE, SUM, PRODUCT, ATOM = range(7)
 """How tightly an operator binds, loosest first."""
@@ -46,8 +50,8 @@ class Writer(ABC):
     def write(self, node: Expression, around: int = CHOICE) -> str:
         """Write a node, in parentheses if it binds less tightly than what is around it."""
         match node:
-            case Variable(name):
-                return self.names[name]
+            case Variable():
+                return self.variable(node)
             case Truth(value):
                 return self.truths[value]
             case Constant(value):
@@ -55,9 +59,8 @@ class Writer(ABC):
                 return self.bound(f"-{written}" if value < 0 else written, SUM, around)
             case Linear():
                 return self.bound(self.sum(node), SUM, around)
-            case Compare(operator, left, right):
-                symbol = self.operators.get(operator, operator)
-                return self.bound(f"{self.write(left, SUM)} {symbol} {self.write(right, SUM)}", COMPARE, around)
+            case Compare():
+                return self.bound(self.comparison(node), COMPARE, around)
             case And():
                 return self.bound(
                     self.both.join(self.write(part, self.inside_both) for part in node.parts), AND, around
@@ -68,7 +71,40 @@ class Writer(ABC):
                 )
             case Where():
                 return self.bound(self.choice(node), self.choice_binds, around)
+            case Condition():
+                return self.condition(node, around)
+            case Not(part):
+                return self.negation(part, around)
         return self.write_number(node, around)
+
+    def variable(self, node: Variable) -> str:
+        """Write a column as a number; dates, times and durations in microseconds."""
+        return self.microseconds(node) if node.kind in TEMPORAL else self.names[node.name]
+
+    def comparison(self, node: Compare) -> str:
+        """Write a comparison; of dates and durations where it is one."""
+        if is_temporal(node) and (moments := as_moments(node)) is not None:
+            written = self.moments(moments)
+            if written is not None:
+                return written
+        symbol = self.operators.get(node.operator, node.operator)
+        return f"{self.write(node.left, SUM)} {symbol} {self.write(node.right, SUM)}"
+
+    def moments(self, node: Moments) -> str | None:  # noqa: ARG002
+        """Write a comparison of dates, times or durations; by default in microseconds (None)."""
+        return None
+
+    def microseconds(self, node: Variable) -> str:
+        """Write a date, a time or a duration as a number of microseconds."""
+        raise TypeError(f"cannot write {node!r}")
+
+    def condition(self, node: Condition, around: int) -> str:  # noqa: ARG002
+        """Write a condition about a text, a truth value or a missing cell."""
+        raise TypeError(f"cannot write {node!r}")
+
+    def negation(self, part: Expression, around: int) -> str:  # noqa: ARG002
+        """Write the negation of a formula that is never missing."""
+        raise TypeError(f"cannot write the negation of {part!r}")
 
     def write_number(self, node: Expression, around: int) -> str:
         """Write a product, a count, or an order statistic."""
