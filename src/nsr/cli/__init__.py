@@ -9,6 +9,7 @@ import cyclopts
 from nsr.cli.learn import apply, check, learn
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
+from nsr.cli.profile import profile
 from nsr.errors import InputError
 
 
@@ -25,7 +26,7 @@ app = cyclopts.App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (learn, apply, check, reproduce, results, report):
+for command in (learn, apply, check, profile, reproduce, results, report):
     app.command(command)
 app.command(list_, name="list")
 
