@@ -92,10 +92,10 @@ def learn(
     except KeyboardInterrupt:
         print_message("interrupted; nothing was learned")
         return INTERRUPTED
-    has_rule = learned.estimator.program_ is not None
+    has_rule = learned.program is not None
     _print_result(learned, emit, saving=save is not None)
     if save is not None:
-        to_saved(learned.estimator, target).save(save)
+        to_saved(learned.estimator, target, learned.program).save(save)
         print_message(f"saved the {'rule' if has_rule else 'model'}; to use it: nsr apply {save} TABLE")
     if html is not None:
         write_page(html, learned)
@@ -105,7 +105,7 @@ def learn(
 
 def _print_result(learned: "Learned", emit: str | None, *, saving: bool) -> None:
     """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
-    program = learned.estimator.program_
+    program = learned.program
     if program is None:
         print_message(learned.summary() + ("" if saving else " (--save FILE keeps it)"))
     elif emit is None:

@@ -8,14 +8,17 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from nsr.errors import InputError, at_least, between, check_error_rate, one_of
 from nsr.learn import tables
 from nsr.learn.fitting import FitSettings, fit_and_verify
+from nsr.learn.preparation import Prepared, check_columns, prepare
 from nsr.learn.result import Learned
 from nsr.learn.saved import SavedRule, load_saved
+from nsr.learn.verification import verify
 from nsr.program.emit import TARGETS
 from nsr.program.equivalence import Equivalence
 from nsr.program.program import Program
@@ -24,7 +27,7 @@ KINDS = ("auto", "class", "number")
 
 
 def learn(
-    path: Path,
+    source: Any,
     target: str,
     *,
     columns: Sequence[str] = (),
@@ -40,15 +43,16 @@ def learn(
     """Look for the exact rule that determines one column of a table from the others.
 
     Args:
-        path: A CSV, TSV or Parquet file. A large one is sampled for learning; a rule is verified on all rows.
+        source: A file, as ``nsr.learn.tables.read`` takes it, or a pandas, polars or Arrow table. A large one is
+            sampled for learning; a rule is verified on all rows.
         target: Column to predict.
-        columns: Columns to learn from; by default all numeric columns.
+        columns: Columns to learn from; by default all but the target.
         kind: Whether the target is a ``class`` or a ``number``; by default decided from its values.
         errors: The largest fraction of rows that may contradict a rule, if they look random.
         restarts: How many networks to train where the screen finds no rule.
         time_limit: Seconds for the search, without reading the table and verifying the rule on all of its rows.
         seed: Seed of everything random.
-        drop_missing: Skip rows with missing values instead of raising an error.
+        drop_missing: Skip rows with missing values in the columns to learn from.
         on_message: Called with messages about the input.
         on_progress: Called with the name of the current step and the fraction of it that is done.
     """
@@ -59,44 +63,44 @@ def learn(
     check_error_rate(errors)
     between("seed", seed, 0, 2**32 - 1)
     start = time.perf_counter()
-    table = tables.read(path, seed=seed, on_progress=partial(on_progress, "reading"))
-    sample = tables.prepare(table, target, drop_missing=drop_missing, only=columns)
+    table = tables.read(source, seed=seed, on_progress=partial(on_progress, "reading"))
+    sample = prepare(table, target, drop_missing=drop_missing, only=columns)
     for message in _input_messages(table, sample):
         on_message(message)
-    estimator, verified = fit_and_verify(
-        sample.features,
-        sample.target,
+    fitted = fit_and_verify(
+        sample,
         FitSettings(kind=kind, errors=errors, restarts=restarts, time_limit=time_limit, seed=seed),
-        all_rows=partial(
-            tables.chunks,
-            table,
-            target=target,
-            drop_missing=drop_missing,
-            on_progress=partial(on_progress, "verifying"),
+        verify=partial(
+            verify, table, target, list(sample.rows.columns), partial(on_progress, "verifying"), drop_missing
         ),
         sampled=not table.complete,
         on_message=on_message,
         on_progress=partial(on_progress, "learning"),
     )
     return Learned(
-        source=path.name,
+        source=Path(table.name).name,
         target=target,
         rows=table.rows,
         dropped=sample.dropped,
-        left_out=sample.left_out,
-        x=sample.features,
-        y=sample.target,
-        estimator=estimator,
-        verified=verified,
+        left_out=(*sample.left_out, *fitted.features.left_out),
+        table=fitted.rows,
+        x=fitted.x,
+        y=fitted.y,
+        estimator=fitted.estimator,
+        program=fitted.program,
+        verified=fitted.verified,
         seconds=time.perf_counter() - start,
     )
 
 
-def apply(path: Path, table: Path, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
+def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
     """The predictions of a saved rule or model for the rows of a table, in parts: a column with the target's name."""
     rule = load_saved(path)
-    for rows in tables.chunks(tables.read(table, rows=1), rule.inputs, drop_missing=drop_missing):
-        yield pd.DataFrame({rule.target: rule.predict(rows)}, index=rows.index)
+    opened = tables.read(table, rows=1)
+    check_columns(opened, rule.kinds)
+    for rows in opened.parts(list(rule.kinds)):
+        complete = rows.dropna() if drop_missing else rows
+        yield pd.DataFrame({rule.target: rule.predict(complete)}, index=complete.index)
 
 
 def check(
@@ -150,12 +154,9 @@ def check_language(name: str) -> None:
     one_of("language", name, [target for target in TARGETS if target != "onnx"])
 
 
-def _input_messages(table: tables.Table, sample: tables.Prepared) -> Iterator[str]:
+def _input_messages(table: tables.Table, sample: Prepared) -> Iterator[str]:
     """The size of the input, and the rows and columns that are not used."""
-    rows = "" if table.complete else f" of a sample of {len(sample.features):,} rows"
-    count = tables.plural(len(sample.features.columns), "column")
-    yield f"{Path(table.name).name}: {tables.plural(table.rows, 'row')}; learning {sample.target.name!r} from {count}{rows}"
-    if sample.dropped:
-        yield f"skipping {tables.plural(sample.dropped, 'row')} with missing values"
-    for name, reason in sample.left_out:
-        yield f"not using column {name!r}: {reason}"
+    rows = "" if table.complete else f" of a sample of {len(sample.rows):,} rows"
+    count, name = tables.plural(len(sample.rows.columns), "column"), Path(table.name).name
+    yield f"{name}: {tables.plural(table.rows, 'row')}; learning {sample.target.name!r} from {count}{rows}"
+    yield from sample.messages()

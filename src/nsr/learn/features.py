@@ -93,7 +93,7 @@ def _plain_numbers(cells: pd.Series, missing: np.ndarray) -> np.ndarray:
     """Numbers as int64 or float64; 0 where they are missing."""
     is_integer = pd.api.types.is_integer_dtype(cells.dtype) or pd.api.types.is_bool_dtype(cells.dtype)
     filled = cells.mask(missing, 0) if missing.any() else cells
-    return filled.to_numpy(dtype=np.int64 if is_integer else np.float64)
+    return np.asarray(filled.to_numpy(dtype=np.int64 if is_integer else np.float64))
 
 
 def in_microseconds(cells: pd.Series) -> np.ndarray:

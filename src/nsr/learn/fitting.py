@@ -2,9 +2,8 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,18 +12,18 @@ from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.classifier import MOST_CLASSES
 from nsr.learn.evidence import percent
+from nsr.learn.features import Features, features_of
+from nsr.learn.gaps import with_gaps
+from nsr.learn.preparation import Prepared
 from nsr.learn.result import Estimator, Verified
-from nsr.program.cells import evaluate_cells
-from nsr.program.expressions import Linear, Variable
+from nsr.learn.verification import contradictions
 from nsr.program.program import Program
-from nsr.reading.rounding import rounding_tolerance
+from nsr.reading.derived import Meaning
 
 FEW = 10
 """A numeric target with at most this many distinct values is also tried as classes."""
 LEAST_TIME = 0.5
 """Seconds that each search has at least, so that there is a model to predict with."""
-MOST_EXAMPLES = 1_000
-"""How many contradicting rows are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,62 +37,104 @@ class FitSettings:
     seed: int
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """An estimator, and its rule in terms of the table."""
+
+    estimator: Estimator
+    """Fitted on ``x``, the rows as numbers."""
+    features: Features
+    rows: pd.DataFrame
+    x: pd.DataFrame
+    y: pd.Series
+    program: Program | None
+    """None if there is no rule."""
+    verified: Verified | None = None
+    """How the rule did on all rows of the table."""
+
+
+Verify = Callable[[Estimator, Program], Verified]
+"""Compares a rule with all rows of the table."""
+
+
 def fit_and_verify(
-    x: pd.DataFrame,
-    y: pd.Series,
+    prepared: Prepared,
     settings: FitSettings,
     *,
-    all_rows: Callable[[list[str]], Iterable[pd.DataFrame]],
+    verify: Verify,
     sampled: bool,
     on_message: Callable[[str], None],
     on_progress: Callable[[float], None],
-) -> tuple[Estimator, Verified | None]:
-    """A fitted estimator, and how its rule did on all rows of the table; None if it found no rule.
+) -> Fitted:
+    """A fitted estimator, and how its rule did on all rows of the table.
 
     If other rows contradict a rule that fits every row of the sample, as rare ties do, it is learned once more with
     those rows, if there is time.
 
     Args:
-        x: Rows to learn from, all of the table or a sample.
-        y: Their targets.
+        prepared: Rows to learn from, all of the table or a sample, and their targets.
         settings: How to learn.
-        all_rows: Returns the given columns and the target for all rows of the table, in parts.
-        sampled: Whether ``x`` is a sample.
+        verify: Compares a rule with all rows of the table.
+        sampled: Whether the rows are a sample.
         on_message: Called with warnings about the rows.
         on_progress: Called with the fraction of the search that is done.
     """
-
     deadline = time.monotonic() + settings.time_limit
 
-    def attempt(x: pd.DataFrame, y: pd.Series) -> tuple[Estimator, Verified | None]:
+    def attempt(rows: pd.DataFrame, y: pd.Series) -> Fitted:
+        features = features_of(rows, prepared.kinds, y)
+        x = features.encode(rows)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimator = choose_and_fit(x, y, settings, deadline, on_progress)
+            estimator = choose_and_fit(x, y, settings, features, deadline, on_progress)
         for message in dict.fromkeys(str(warning.message) for warning in caught):
             on_message(message)
-        if estimator.program_ is None:
-            return estimator, None
-        return estimator, verify(estimator, all_rows(list(x.columns)), y.name)
+        program = in_terms_of_the_table(estimator, features, rows, y)
+        verified = None if program is None else verify(estimator, program)
+        return Fitted(estimator, features, rows, x, y, program, verified)
 
-    estimator, verified = attempt(x, y)
-    incomplete = sampled and verified is not None and verified.wrong > 0 and estimator.evidence_.agreement == 1
+    fitted = attempt(prepared.rows, prepared.target)
+    for name, reason in fitted.features.left_out:
+        on_message(f"not using column {name!r}: {reason}")
+    verified = fitted.verified
+    incomplete = sampled and verified is not None and verified.wrong > 0 and fitted.estimator.evidence_.agreement == 1
     if incomplete and verified is not None and time.monotonic() < deadline:
         on_message(f"{verified.wrong:,} other rows contradict the rule found in the sample: learning again with them")
-        second, verified_again = attempt(*_with_rows(x, y, verified.examples))
-        if verified_again is not None and verified_again.wrong < verified.wrong:
-            estimator, verified = second, verified_again
+        again = attempt(*_with_rows(prepared, verified.examples))
+        if again.verified is not None and again.verified.wrong < verified.wrong:
+            fitted, verified = again, again.verified
     if verified is not None and verified.wrong > settings.errors * verified.rows:
         reason = (
             f"no exact rule: {percent(verified.wrong / verified.rows)} of all rows contradict the nearest rule "
             f"(allowed: {percent(settings.errors)})"
         )
-        estimator.withdraw_rule(reason, x, y)
-        verified = None
-    return estimator, verified
+        fitted.estimator.withdraw_rule(reason, fitted.x, fitted.y)
+        fitted = Fitted(fitted.estimator, fitted.features, fitted.rows, fitted.x, fitted.y, None)
+    return fitted
+
+
+def in_terms_of_the_table(estimator: Estimator, features: Features, rows: pd.DataFrame, y: pd.Series) -> Program | None:
+    """The rule of an estimator with texts, dates and missing cells in the place of the numbers it was fitted on."""
+    if estimator.program_ is None:
+        return None
+    names, evidence = tuple(map(str, rows.columns)), estimator.evidence_
+    expression = estimator.meaning.of(estimator.program_.expression)
+    columns = {name: rows[name] for name in names}
+    extended = with_gaps(
+        expression,
+        features.nullable,
+        lambda each: int(contradictions(estimator, Program(each, names), columns, y.to_numpy())[1].sum()),
+    )
+    return Program(extended, names, evidence)
 
 
 def choose_and_fit(
-    x: pd.DataFrame, y: pd.Series, settings: FitSettings, deadline: float, on_progress: Callable[[float], None]
+    x: pd.DataFrame,
+    y: pd.Series,
+    settings: FitSettings,
+    features: Features,
+    deadline: float,
+    on_progress: Callable[[float], None],
 ) -> Estimator:
     """Fit a classifier, a regressor, or both if the target could be either, each in its share of the time left.
 
@@ -104,6 +145,7 @@ def choose_and_fit(
     for position, make in enumerate(candidates):
         share = max(LEAST_TIME, (deadline - time.monotonic()) / (len(candidates) - position))
         model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
+        model.meaning, model.preferred = Meaning(features.derived, features.nullable), dict(features.preferred)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y))
         del model.on_progress  # a fitted model can be pickled
@@ -137,49 +179,9 @@ def _contradictions_and_size(model: Estimator) -> tuple[float, int]:
     return 1 - model.evidence_.agreement, model.program_.expression.size
 
 
-def verify(estimator: Estimator, parts: Iterable[pd.DataFrame], target: str) -> Verified:
-    """Compare the predictions of a rule with the target on all rows of a table, given in parts."""
-    rows = wrong = 0
-    examples: list[pd.DataFrame] = []
-    predictions: list[Any] = []
-    for part in parts:
-        predicted, contradicts = predict_and_compare(estimator, part, target)
-        room = MOST_EXAMPLES - len(predictions)
-        examples.append(part[contradicts][:room])
-        predictions += predicted[contradicts][:room].tolist()
-        rows, wrong = rows + len(part), wrong + int(contradicts.sum())
-    return Verified(rows, wrong, pd.concat(examples), predictions)
-
-
-def predict_and_compare(estimator: Estimator, rows: pd.DataFrame, target: str) -> tuple[np.ndarray, np.ndarray]:
-    """What the program gives for each row, and which rows contradict it by more than rounding."""
-    program, y = estimator.program_, rows[target].to_numpy()
-    assert program is not None
-    columns = {name: rows[name].to_numpy() for name in program.inputs}
-    predicted = evaluate_cells(program.expression, columns, len(rows))
-    if isinstance(estimator, NSRClassifier):
-        labels = predicted if estimator.gives_labels else estimator.classes_[predicted.astype(np.int64)]
-        return labels, labels != y
-    if all(np.array_equal(column, np.rint(column)) for column in (*columns.values(), y)):
-        return predicted, predicted != y
-    largest = _largest_weights(program)
-    sizes = sum(largest[name] * np.abs(column.astype(np.float64)) for name, column in columns.items()) + np.abs(y)
-    tolerance = rounding_tolerance(sizes, float(np.finfo(np.float64).eps))
-    return predicted, np.abs(predicted.astype(np.float64) - y) > tolerance
-
-
-def _largest_weights(program: Program) -> dict[str, float]:
-    """For each column, the largest weight that it has in a sum of the program, and 1 at least."""
-    largest = dict.fromkeys(program.inputs, 1.0)
-    for node in program.expression.walk():
-        for weight, term in node.terms if isinstance(node, Linear) else ():
-            if isinstance(term, Variable):
-                largest[term.name] = max(largest[term.name], abs(float(weight)))
-    return largest
-
-
-def _with_rows(x: pd.DataFrame, y: pd.Series, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
+def _with_rows(prepared: Prepared, more: pd.DataFrame) -> tuple[pd.DataFrame, pd.Series]:
     """Rows and targets with more rows of the same table, without duplicates."""
-    x, y = pd.concat([x, more[list(x.columns)]]), pd.concat([y, more[y.name]])
-    new = ~x.index.duplicated()
-    return x[new], y[new]
+    rows = pd.concat([prepared.rows, more[list(prepared.rows.columns)]])
+    y = pd.concat([prepared.target, more[prepared.target.name]]).astype(prepared.target.dtype)
+    new = np.asarray(~rows.index.duplicated())
+    return rows[new], y[new]

@@ -8,6 +8,9 @@ import pandas as pd
 
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.evidence import percent
+from nsr.program.cells import evaluate_cells
+from nsr.program.expressions import Expression, Not, Or, Where
+from nsr.program.program import Program
 
 Estimator = NSRClassifier | NSRRegressor
 
@@ -38,11 +41,16 @@ class Learned:
     """How many of them were dropped because a value is missing."""
     left_out: Sequence[tuple[str, str]]
     """Columns that were not used, each with the reason."""
-    x: pd.DataFrame
+    table: pd.DataFrame
     """The rows that were learned from."""
+    x: pd.DataFrame
+    """These as numbers; equal to ``table`` if that has nothing else."""
     y: pd.Series
     """Their targets."""
     estimator: Estimator
+    """Fitted on ``x``."""
+    program: Program | None
+    """The rule in terms of the table; None if there is none."""
     verified: Verified | None
     """How the rule did on all rows of the table; None if there is no rule."""
     seconds: float
@@ -62,6 +70,25 @@ class Learned:
             return [("true", classes[1]), ("false", classes[0])]
         return [(str(position), label) for position, label in enumerate(classes)]
 
+    @property
+    def rule(self) -> str | None:
+        """The rule as text."""
+        return None if self.program is None else self.estimator.describe(self.program.expression)
+
+    def branches(self) -> list[tuple[str, int]]:
+        """The alternatives of the rule, and how many of the rows that were learned from take each."""
+        if self.program is None:
+            return []
+        found = [(str(condition), self._count(condition)) for condition in _alternatives(self.program.expression)]
+        return [*found, ("otherwise", len(self.table) - self._count_any())] if found else []
+
+    def _count(self, condition: Expression) -> int:
+        return int(evaluate_cells(condition.simplified(), self.table, len(self.table)).sum())
+
+    def _count_any(self) -> int:
+        assert self.program is not None
+        return self._count(Or(*_alternatives(self.program.expression)))
+
     def summary(self) -> str:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
         evidence = self.estimator.evidence_
@@ -76,7 +103,27 @@ class Learned:
             first = ", ".join(map(str, self.verified.examples.index[:5]))
             which = f"row {first}" if wrong == 1 else f"rows {first}{', ...' if wrong > 5 else ''}"
             verdict = f"contradicted by {wrong:,} of {rows:,} rows ({which})"
-        return "\n".join([printable(str(self.estimator.rule_)), "", verdict, str(evidence)])
+        support = [f"{count:,} {printable(condition)}" for condition, count in self.branches()]
+        lines = [f"rows of each branch: {'; '.join(support)}"] if support else []
+        text = [printable(line) for line in str(evidence).splitlines()]
+        return "\n".join([printable(str(self.rule)), "", verdict, *lines, *text])
+
+
+def _alternatives(expression: Expression) -> list[Expression]:
+    """The conditions under which a rule gives something else than otherwise: parts of an or, branches of a choice."""
+    if isinstance(expression, Or):
+        return list(expression.parts)
+    if expression.is_boolean:
+        return [expression]
+    found, before = list[Expression](), list[Expression]()
+    while isinstance(expression, Where):
+        condition, then, rest = expression.condition, expression.then, expression.otherwise
+        if isinstance(then, Where) and not isinstance(rest, Where):
+            condition, rest = Not(condition).simplified(), then
+        found.append(condition if not before else Not(Or(*before)) & condition)
+        before.append(condition)
+        expression = rest
+    return found
 
 
 def printable(text: str) -> str:

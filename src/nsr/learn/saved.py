@@ -24,6 +24,7 @@ from nsr.learn.result import Estimator
 from nsr.nn import NSR, RuleNet
 from nsr.program.cells import evaluate_cells
 from nsr.program.emit.json import load
+from nsr.program.kinds import Kind
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
 
@@ -45,8 +46,8 @@ class Saved(ABC):
 
     @property
     @abstractmethod
-    def inputs(self) -> tuple[str, ...]:
-        """The columns it needs."""
+    def kinds(self) -> dict[str, Kind]:
+        """The columns it needs, and what they hold."""
 
     @abstractmethod
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
@@ -82,15 +83,13 @@ class SavedRule(Saved):
     program: Program
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """The columns it needs."""
-        return self.program.inputs
+    def kinds(self) -> dict[str, Kind]:
+        """The columns it needs, and what they hold."""
+        return {name: self.program.expression.kinds[name] for name in self.program.inputs}
 
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """The values of the program."""
-        return evaluate_cells(
-            self.program.expression, {name: table[name].to_numpy() for name in self.inputs}, len(table)
-        )
+        return evaluate_cells(self.program.expression, table, len(table))
 
     def content(self) -> dict[str, Any]:
         """The program."""
@@ -105,13 +104,16 @@ class SavedModel(Saved):
     model: Network | Register | Member
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """The columns it needs."""
-        return self.names
+    def kinds(self) -> dict[str, Kind]:
+        """The columns it needs, and what they hold."""
+        return dict.fromkeys(self.names, Kind.NUMBER)
 
     def outputs(self, table: pd.DataFrame) -> np.ndarray:
         """The most likely class, or the number."""
-        x = torch.tensor(table[list(self.names)].to_numpy())
+        rows = table[list(self.names)]
+        if rows.isna().to_numpy().any():
+            raise InputError("a trained model needs all values: use --drop-missing to skip rows with missing ones")
+        x = torch.tensor(rows.astype({name: "float64" for name in rows if rows[name].dtype.kind != "i"}).to_numpy())
         return self.model.predict(x) if isinstance(self.model, Member) else self.model.logits(x).argmax(1)
 
     def content(self) -> dict[str, Any]:
@@ -133,13 +135,22 @@ class SavedModel(Saved):
         return content
 
 
-def to_saved(estimator: Estimator, target: str) -> Saved:
-    """The rule that an estimator has learned for a column, or its model if there is no rule."""
+def to_saved(estimator: Estimator, target: str, program: Program | None = None) -> Saved:
+    """The rule that an estimator has learned for a column, or its model if there is no rule.
+
+    Args:
+        estimator: A fitted estimator.
+        target: The column.
+        program: The rule in terms of the table, if that has more than numbers.
+    """
+    program = program or estimator.program_
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
-    if estimator.program_ is None:
+    if program is None and estimator.meaning.derived:
+        raise InputError("no rule was found, and a model of texts, dates or missing values cannot be saved")
+    if program is None:
         return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
     gives_labels = isinstance(estimator, NSRClassifier) and estimator.gives_labels
-    return SavedRule(target, None if gives_labels else classes, estimator.program_)
+    return SavedRule(target, None if gives_labels else classes, program)
 
 
 def load_saved(path: Path) -> Saved:

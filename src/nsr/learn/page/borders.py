@@ -10,8 +10,8 @@ import pandas as pd
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
 from nsr.learn import NSRClassifier
-from nsr.learn.fitting import predict_and_compare
 from nsr.learn.result import Learned
+from nsr.learn.verification import contradictions
 from nsr.program.expressions import Compare, Constant, Count, Expression, Where
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
@@ -70,7 +70,8 @@ class Points:
         classes, program = classes_of(learned), learned.estimator.program_
         predicted, wrong = None, np.zeros(len(y), dtype=bool)
         if program is not None:
-            predicted, wrong = predict_and_compare(learned.estimator, x.assign(**{learned.target: y}), learned.target)
+            assert learned.program is not None
+            predicted, wrong = contradictions(learned.estimator, learned.program, learned.table.iloc[rows], y)
         groups: tuple[str, ...] = ()
         if classes is not None:
             groups, group = tuple(map(str, classes)), np.searchsorted(np.array(classes), y)

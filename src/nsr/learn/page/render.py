@@ -27,8 +27,7 @@ LANGUAGES = {"python": "Python", "sql": "SQL"}
 
 def write_page(path: Path, learned: Learned) -> None:
     """Write the page of a learned rule."""
-    estimator, evidence = learned.estimator, learned.estimator.evidence_
-    program = estimator.program_
+    evidence, program = learned.estimator.evidence_, learned.program
     write_html(
         path,
         "nsr.learn.page",
@@ -36,7 +35,7 @@ def write_page(path: Path, learned: Learned) -> None:
         learned=learned,
         classes=classes_of(learned),
         columns=[str(name) for name in learned.x.columns],
-        rule=estimator.rule_,
+        rule=learned.rule,
         score=_score(learned),
         evidence=evidence,
         agreement=percent(evidence.agreement),
@@ -57,7 +56,7 @@ def write_page(path: Path, learned: Learned) -> None:
 def _score(learned: Learned) -> str | None:
     """How well the model does on the rows, if it predicts because there is no rule."""
     estimator = learned.estimator
-    if estimator.program_ is not None or estimator.use == "program":
+    if learned.program is not None or estimator.use == "program":
         return None
     score = estimator.score(learned.x, learned.y)
     return f"R² is {score:.4f}" if classes_of(learned) is None else f"accuracy is {percent(score)}"
@@ -65,10 +64,10 @@ def _score(learned: Learned) -> str | None:
 
 def _mean_error(learned: Learned) -> float | None:
     """The mean absolute error of a rule for a number."""
-    program = learned.estimator.program_
+    program = learned.program
     if program is None or classes_of(learned) is not None:
         return None
-    return float(np.abs(np.asarray(program(learned.x)).astype(np.float64) - np.asarray(learned.y)).mean())
+    return float(np.abs(np.asarray(program(learned.table)).astype(np.float64) - np.asarray(learned.y)).mean())
 
 
 def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -85,7 +84,7 @@ def _contradicting(learned: Learned, inputs: Sequence[str]) -> Iterator[dict[str
 
 
 def _tree(learned: Learned) -> dict[str, Any]:
-    program, tree = learned.estimator.program_, tree_of(learned)
+    program, tree = learned.program, tree_of(learned)
     return {
         "size": None if program is None else _size(program.expression),
         "tree": tree,
