@@ -6,7 +6,7 @@ To add a target, write a file like those below and import its function here.
 import inspect
 from typing import Any
 
-from nsr.errors import one_of
+from nsr.errors import InputError, one_of
 from nsr.program.emit.exactness import InexactWarning as InexactWarning
 from nsr.program.emit.targets import TARGETS as TARGETS
 from nsr.program.program import Program
@@ -18,6 +18,10 @@ from nsr.program.emit.pandas import pandas_source as pandas_source
 from nsr.program.emit.polars import polars_expression as polars_expression
 from nsr.program.emit.c import c_source as c_source
 from nsr.program.emit.sql import sql_expression as sql_expression
+from nsr.program.emit.check_sql import check_query as check_query
+from nsr.program.emit.check_constraint import check_constraint as check_constraint
+from nsr.program.emit.dbt import dbt_test as dbt_test
+from nsr.program.emit.pandera import pandera_schema as pandera_schema
 from nsr.program.emit.sympy import sympy_expression as sympy_expression
 from nsr.program.emit.latex import latex_formula as latex_formula
 from nsr.program.emit.json import json_text as json_text
@@ -46,4 +50,7 @@ def emit(program: Program, target: str, **options: Any) -> Any:
     known = list(inspect.signature(function).parameters)[1:]
     for option in options:
         one_of(f"option of target {target!r}", option, known)
+    for option in known:
+        if option not in options and inspect.signature(function).parameters[option].default is inspect.Parameter.empty:
+            raise InputError(f"target {target!r} needs the option {option!r}")
     return function(program, **options)

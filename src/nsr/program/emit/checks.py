@@ -1,0 +1,97 @@
+"""Rules as checks: what the targets ``check-sql``, ``check-constraint``, ``dbt`` and ``pandera`` have in common.
+
+A formula must hold in every row. With ``column=``, that column must be what the program gives: true or false, a number,
+or one of ``classes``: the class for false and that for true, or those for the numbers 0, 1 and so on. A missing cell
+makes a comparison false, so that the row breaks the rule, unless the rule says otherwise.
+"""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from nsr.errors import InputError
+from nsr.program.emit.sql import Sql, literal, quoted
+from nsr.program.emit.writer import ATOM
+from nsr.program.expressions import Constant, Expression, Truth, Where, rational
+from nsr.program.lowering import presence
+from nsr.program.program import Program
+
+
+def check_options(program: Program, column: str | None, classes: Sequence[Any] | None) -> None:
+    """Raise an InputError for options that do not go with the program."""
+    if column is None and classes is not None:
+        raise InputError("classes are those of a column: give its name as column, too")
+    if column is None and not program.expression.is_boolean:
+        raise InputError(f"a check must be a formula, or the name of a column that must be equal to {program}")
+    if classes is not None and program.expression.is_boolean and len(classes) != 2:
+        raise InputError(f"a formula has two classes, for false and for true, got {len(classes)}")
+
+
+class SqlCheck:
+    """A program as a condition that holds or does not for each row, in SQL for DuckDB or SQLite.
+
+    Args:
+        program: The rule.
+        dialect: The database.
+        column: The column that must be what the program gives; by default the program must hold.
+        classes: What stands in the column for false and true, or for 0, 1 and so on.
+        options: Further options of the target ``sql``.
+    """
+
+    def __init__(
+        self, program: Program, dialect: str, column: str | None, classes: Sequence[Any] | None, **options: Any
+    ) -> None:
+        check_options(program, column, classes)
+        self.sql = Sql(program, dialect, missing=True, **options)
+        self.condition = self.sql.condition() if column is None else self._equality(quoted(column), classes)
+        self.two_valued = column is None and self.sql.has_truths and not self.sql.value().startswith("COALESCE(")
+
+    def _equality(self, column: str, classes: Sequence[Any] | None) -> str:
+        expected = self.sql.value(ATOM) if classes is None else self._class(classes)
+        if self.sql.expression.is_boolean or presence(self.sql.expression) == Truth(True):
+            return f"{column} = {expected}"
+        return f"{column} = {expected} OR {column} IS NULL AND {expected} IS NULL"
+
+    def _class(self, classes: Sequence[Any]) -> str:
+        written = [self._literal(each) for each in classes]
+        expression = self.sql.expression
+        return self._class_of(Where(expression, 1, 0) if expression.is_boolean else expression, written)
+
+    def _class_of(self, number: Expression, classes: list[str]) -> str:
+        """Write the class that a number stands for: inside choices, as far as these are between constants."""
+        match number:
+            case Constant(value) if value in range(len(classes)):
+                return classes[int(value)]
+            case Where(condition, then, otherwise):
+                branches = (self._class_of(branch, classes) for branch in (then, otherwise))
+                return "CASE WHEN {} THEN {} ELSE {} END".format(self.sql.writer.write(condition), *branches)
+        cases = " ".join(f"WHEN {position} THEN {each}" for position, each in enumerate(classes))
+        return f"CASE {self.sql.writer.write(number)} {cases} END"
+
+    def _literal(self, value: Any) -> str:
+        """Write a class."""
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, str):
+            return literal(value)
+        if isinstance(value, bool):
+            return str(int(value)) if self.sql.dialect in ("sqlite", "tsql") else str(value).upper()
+        if isinstance(value, date) and not isinstance(value, datetime):
+            return f"'{value}'" if self.sql.dialect == "sqlite" else f"DATE '{value}'"
+        try:
+            number: Fraction = rational(value)
+        except ValueError:
+            raise InputError(f"a class must be a text, a number, a date, or true or false, got {value!r}") from None
+        return self.sql.writer.write(Constant(number))
+
+    def holds(self) -> str:
+        """The condition that a row keeps the rule: never NULL."""
+        if not self.sql.has_truths:
+            return f"CASE WHEN {self.condition} THEN 1 ELSE 0 END = 1"
+        return self.condition if self.two_valued else f"COALESCE({self.condition}, FALSE)"
+
+    def violated(self) -> str:
+        """The condition that a row breaks the rule: never NULL."""
+        if not self.sql.has_truths:
+            return f"CASE WHEN {self.condition} THEN 1 ELSE 0 END = 0"
+        return f"NOT ({self.condition})" if self.two_valued else f"NOT {self.holds()}"

@@ -1,0 +1,62 @@
+"""pandera: the source of a ``DataFrameSchema`` that checks a rule on all rows. Exact as the target ``pandas`` is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nsr.program.emit.checks import check_options
+from nsr.program.emit.names import printable
+from nsr.program.emit.pandas import pandas_source
+from nsr.program.emit.python import literal
+from nsr.program.emit.targets import target
+from nsr.program.program import Program
+
+EQUAL = """
+
+def {name}_holds(df: pd.DataFrame) -> pd.Series:
+    given, expected = df[{column}], {expected}
+    known = given.notna() & expected.notna()
+    equal = given.astype(object).where(known, None) == expected.astype(object).where(known, None)
+    return (known & equal) | (given.isna() & expected.isna())
+"""
+
+SCHEMA = """
+
+schema = pa.DataFrameSchema(
+    checks=pa.Check({check}, name={name}, error={error}, ignore_na=False),
+)
+"""
+
+
+@target("pandera")
+def pandera_schema(
+    program: Program,
+    *,
+    name: str = "rule",
+    column: str | None = None,
+    classes: Sequence[Any] | None = None,
+    integers: bool = False,
+) -> str:
+    """Write a module with ``schema``, which can be extended by columns, and the function that it calls.
+
+    Args:
+        program: The rule.
+        name: Name of the function and of the check.
+        column: Column that must be what the program gives; by default the program, a formula, must hold.
+        classes: What stands in the column for false and true, or for the numbers 0, 1 and so on.
+        integers: Clear comparisons of fractions, for columns of integers and of ``Decimal``.
+    """
+    check_options(program, column, classes)
+    source = pandas_source(program, name=name, integers=integers, missing=True).rstrip("\n") + "\n"
+    source = source.replace("import pandas as pd\n", "import pandas as pd\nimport pandera.pandas as pa\n", 1)
+    rule = str(program) if column is None else f"{column} is {program}"
+    check = name if column is None else f"{name}_holds"
+    if column is not None:
+        expected = f"{name}(df)" if classes is None else f"{name}(df).map({_classes(program, classes)})"
+        source += EQUAL.format(name=name, column=literal(column), expected=expected)
+    return source + SCHEMA.format(check=check, name=literal(name), error=literal(printable(rule)))
+
+
+def _classes(program: Program, classes: Sequence[Any]) -> str:
+    numbers = (False, True) if program.expression.is_boolean else range(len(classes))
+    plain = [each.item() if hasattr(each, "item") else each for each in classes]
+    return f"{{{', '.join(f'{number}: {each!r}' for number, each in zip(numbers, plain, strict=True))}}}"
