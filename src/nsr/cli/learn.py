@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def learn(
     table: Path,
     *,
-    target: str,
+    target: Annotated[Sequence[str], Parameter(negative="")],
     columns: Annotated[Sequence[str], Parameter(negative="", consume_multiple=True, show_default=False)] = (),
     kind: str = "auto",
     errors: float = 0.1,
@@ -24,6 +24,7 @@ def learn(
     time_limit: float = 120.0,
     seed: int = 0,
     drop_missing: Annotated[bool, Parameter(negative="")] = False,
+    group: str | None = None,
     emit: str | None = None,
     save: Path | None = None,
     html: Path | None = None,
@@ -34,11 +35,12 @@ def learn(
     Parameters
     ----------
     table
-        A CSV, TSV or Parquet file.
+        A CSV, TSV, Parquet or JSON lines file, also with .gz; a pattern such as '2024-*.csv'; or file.db::table of
+        SQLite or DuckDB.
     target
-        Column to predict.
+        Column to predict. Given several times, one rule for each; no target is learned from another.
     columns
-        Columns to learn from, as in --columns a b or --columns a --columns b. Default: all numeric columns.
+        Columns to learn from, as in --columns a b or --columns a --columns b. Default: all.
     kind
         What the target is: class, number, or auto to decide from its values.
     errors
@@ -50,57 +52,90 @@ def learn(
     seed
         Random seed.
     drop_missing
-        Skip rows with missing values.
+        Skip rows with missing values in the columns to learn from.
+    group
+        Column, such as a customer, whose equal values are rows to hold out together. It is not learned from.
     emit
-        Print the rule in this language instead: python, c, sympy, latex, sql, smtlib or json.
+        Print the rule in this language instead: python, pandas, polars, sql, c, sympy, latex, smtlib or json.
     save
-        Save the rule to this file, or the model if there is no rule, for nsr apply.
+        Save the rule to this file, or the model if there is no rule, for nsr apply. With several targets, the name of
+        each is put before the ending: rule.json becomes rule.late.json.
     html
-        Write an HTML page about the result to this file.
+        Write an HTML page about the result to this file, or to several as --save does.
     quiet
         Suppress progress and input messages.
     """
-    try:
-        from nsr.cli import progress
-        from nsr.errors import needs_extra
-        from nsr.files import check_writable
+    from nsr.cli import progress
+    from nsr.errors import needs_extra
+    from nsr.files import check_writable
 
-        with needs_extra("learn"):
-            from nsr.learn import commands
-            from nsr.learn.saved import to_saved
-        if html is not None:
-            with needs_extra("reproduce"):
-                from nsr.learn.page import write_page
+    with needs_extra("learn"):
+        from nsr.learn import commands
+    targets = list(dict.fromkeys(target))
+    outputs = {name: tuple(_path_for(path, name, len(targets) > 1) for path in (save, html)) for name in targets}
+    if html is not None:
+        with needs_extra("reproduce"):
+            import nsr.learn.page  # noqa: F401
+    if emit is not None:
+        commands.check_language(emit)
+    check_writable(*(path for paths in outputs.values() for path in paths if path is not None), keep=table)
+    code = DONE
+    for name, (save_to, html_to) in outputs.items():
+        try:
+            with progress.stages(quiet) as on_progress:
+                learned = commands.learn(
+                    table,
+                    name,
+                    columns=columns,
+                    kind=kind,
+                    errors=errors,
+                    restarts=restarts,
+                    time_limit=time_limit,
+                    seed=seed,
+                    drop_missing=drop_missing,
+                    without=[other for other in targets if other != name],
+                    group=group,
+                    on_message=(lambda _: None) if quiet else print_message,
+                    on_progress=on_progress,
+                )
+        except KeyboardInterrupt:
+            print_message("interrupted; nothing was learned")
+            return INTERRUPTED
+        if len(targets) > 1 and emit is None:
+            print_output(f"{_printable(name)}:")
+        _print_result(learned, emit, saving=save_to is not None)
+        _write_files(learned, name, save_to, html_to)
+        code = code if learned.program is not None else NO_RULE
+    return code
 
-        if emit is not None:
-            commands.check_language(emit)
-        check_writable(*(path for path in (save, html) if path is not None), keep=table)
-        with progress.stages(quiet) as on_progress:
-            learned = commands.learn(
-                table,
-                target,
-                columns=columns,
-                kind=kind,
-                errors=errors,
-                restarts=restarts,
-                time_limit=time_limit,
-                seed=seed,
-                drop_missing=drop_missing,
-                on_message=(lambda _: None) if quiet else print_message,
-                on_progress=on_progress,
-            )
-    except KeyboardInterrupt:
-        print_message("interrupted; nothing was learned")
-        return INTERRUPTED
-    has_rule = learned.program is not None
-    _print_result(learned, emit, saving=save is not None)
+
+def _printable(name: str) -> str:
+    """The name of a column, safe to print."""
+    from nsr.learn.result import printable
+
+    return printable(name)
+
+
+def _path_for(path: Path | None, target: str, several: bool) -> Path | None:
+    """The file for one of several targets: rule.late.json."""
+    if path is None or not several:
+        return path
+    name = "".join(letter if letter.isalnum() else "_" for letter in target)[:60]
+    return path.with_name(f"{path.stem}.{name}{path.suffix}")
+
+
+def _write_files(learned: "Learned", target: str, save: Path | None, html: Path | None) -> None:
+    from nsr.learn.saved import to_saved
+
     if save is not None:
         to_saved(learned.estimator, target, learned.program).save(save)
-        print_message(f"saved the {'rule' if has_rule else 'model'}; to use it: nsr apply {save} TABLE")
+        what = "model" if learned.program is None else "rule"
+        print_message(f"saved the {what}; to use it: nsr apply {save} TABLE")
     if html is not None:
+        from nsr.learn.page import write_page
+
         write_page(html, learned)
         print_message(f"wrote {html}")
-    return DONE if has_rule else NO_RULE
 
 
 def _print_result(learned: "Learned", emit: str | None, *, saving: bool) -> None:

@@ -118,6 +118,18 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         return evaluate_cells(program.expression, columns, len(rows))
 
 
+def group_numbers(groups: Any, rows: int) -> np.ndarray | None:
+    """A number for the group of each row; a ValueError for fewer than three groups, which cannot be held out."""
+    if groups is None:
+        return None
+    names, numbers = np.unique(np.asarray(groups).astype(str), return_inverse=True)
+    if len(numbers) != rows:
+        raise ValueError(f"groups must have one group for each of the {rows:,} rows, got {len(numbers):,}")
+    if len(names) < 3:
+        raise ValueError(f"there must be at least three groups, got {len(names)}")
+    return np.asarray(numbers.ravel())
+
+
 def _check_no_dates(X: Any) -> None:
     """Raise a TypeError for columns of dates, times or durations, which numpy would take for numbers."""
     columns = [(f"column {name!r}", X[name]) for name in X.columns] if hasattr(X, "columns") else [("X", X)]

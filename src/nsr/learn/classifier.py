@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
 from nsr.errors import InputError
-from nsr.learn.base import Learner
+from nsr.learn.base import Learner, group_numbers
 from nsr.learn.networks import Inputs, train_networks
 from nsr.learn.search import Found, Settings, probabilities, search
 from nsr.program.expressions import Constant, Expression, Not, Where
@@ -58,15 +58,15 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     """
 
     @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRClassifier":
-        """Learn from rows ``X`` and the class ``y`` of each."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "NSRClassifier":
+        """Learn from rows ``X`` and the class ``y`` of each; rows of one of the ``groups`` are held out together."""
         start = time.monotonic()
         X, y, weight = self._validated(X, y, sample_weight)
         self.classes_, classes = np.unique(y, return_inverse=True)
         _check_classes(y, self.classes_)
         if all(len(column.unique()) == 1 for column in X.T):
             raise ValueError("X must have a column that is not constant")
-        rows = self._rows(X, classes, weight)
+        rows = self._rows(X, classes, weight, group_numbers(groups, len(X)))
         settings = Settings(
             restarts=self.restarts,
             errors=self.errors,
@@ -88,8 +88,10 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         X, y, weight = self._validated(X, y, None)
         self._train_if_needed(self._rows(X, np.searchsorted(self.classes_, y), weight))
 
-    def _rows(self, x: Tensor, classes: np.ndarray, weight: np.ndarray) -> LabelledRows:
-        columns = Columns(x, self._names(), meaning=self.meaning)
+    def _rows(
+        self, x: Tensor, classes: np.ndarray, weight: np.ndarray, groups: np.ndarray | None = None
+    ) -> LabelledRows:
+        columns = Columns(x, self._names(), meaning=self.meaning, groups=groups)
         return LabelledRows(columns, classes, weight, len(self.classes_)).distinct()
 
     def _train_if_needed(self, rows: LabelledRows) -> None:

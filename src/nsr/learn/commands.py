@@ -37,6 +37,8 @@ def learn(
     time_limit: float = 120.0,
     seed: int = 0,
     drop_missing: bool = False,
+    without: Sequence[str] = (),
+    group: str | None = None,
     on_message: Callable[[str], None] = lambda _: None,
     on_progress: Callable[[str, float], None] = lambda *_: None,
 ) -> Learned:
@@ -53,6 +55,8 @@ def learn(
         time_limit: Seconds for the search, without reading the table and verifying the rule on all of its rows.
         seed: Seed of everything random.
         drop_missing: Skip rows with missing values in the columns to learn from.
+        without: Columns not to learn from.
+        group: A column whose equal values are rows to hold out together; it is not learned from.
         on_message: Called with messages about the input.
         on_progress: Called with the name of the current step and the fraction of it that is done.
     """
@@ -64,7 +68,7 @@ def learn(
     between("seed", seed, 0, 2**32 - 1)
     start = time.perf_counter()
     table = tables.read(source, seed=seed, on_progress=partial(on_progress, "reading"))
-    sample = prepare(table, target, drop_missing=drop_missing, only=columns)
+    sample = prepare(table, target, drop_missing=drop_missing, only=columns, without=without, group=group)
     for message in _input_messages(table, sample):
         on_message(message)
     fitted = fit_and_verify(

@@ -81,24 +81,24 @@ def fit_and_verify(
     """
     deadline = time.monotonic() + settings.time_limit
 
-    def attempt(rows: pd.DataFrame, y: pd.Series) -> Fitted:
+    def attempt(rows: pd.DataFrame, y: pd.Series, groups: pd.Series | None = None) -> Fitted:
         features = features_of(rows, prepared.kinds, y)
         x = features.encode(rows)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimator = choose_and_fit(x, y, settings, features, deadline, on_progress)
+            estimator = choose_and_fit(x, y, settings, features, deadline, on_progress, groups)
         for message in dict.fromkeys(str(warning.message) for warning in caught):
             on_message(message)
         program = in_terms_of_the_table(estimator, features, rows, y)
         verified = None if program is None else verify(estimator, program)
         return Fitted(estimator, features, rows, x, y, program, verified)
 
-    fitted = attempt(prepared.rows, prepared.target)
+    fitted = attempt(prepared.rows, prepared.target, prepared.groups)
     for name, reason in fitted.features.left_out:
         on_message(f"not using column {name!r}: {reason}")
     verified = fitted.verified
     incomplete = sampled and verified is not None and verified.wrong > 0 and fitted.estimator.evidence_.agreement == 1
-    if incomplete and verified is not None and time.monotonic() < deadline:
+    if incomplete and verified is not None and prepared.groups is None and time.monotonic() < deadline:
         on_message(f"{verified.wrong:,} other rows contradict the rule found in the sample: learning again with them")
         again = attempt(*_with_rows(prepared, verified.examples))
         if again.verified is not None and again.verified.wrong < verified.wrong:
@@ -135,6 +135,7 @@ def choose_and_fit(
     features: Features,
     deadline: float,
     on_progress: Callable[[float], None],
+    groups: pd.Series | None = None,
 ) -> Estimator:
     """Fit a classifier, a regressor, or both if the target could be either, each in its share of the time left.
 
@@ -147,7 +148,7 @@ def choose_and_fit(
         model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
         model.meaning, model.preferred = Meaning(features.derived, features.nullable), dict(features.preferred)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
-        models.append(model.fit(x, y))
+        models.append(model.fit(x, y, groups=groups))
         del model.on_progress  # a fitted model can be pickled
     with_rule = [model for model in models if model.program_ is not None]
     return min(with_rule, key=_contradictions_and_size) if with_rule else models[0]

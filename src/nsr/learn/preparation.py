@@ -29,6 +29,8 @@ class Prepared:
     """Columns whose texts were read as something else, each with how."""
     dropped: int
     """How many rows of the complete file were skipped: those without a target, and with gaps if these are to go."""
+    groups: pd.Series | None = None
+    """The group of each row, as text, if groups are to be held out together."""
 
     def messages(self) -> Iterator[str]:
         """What a user should know about rows and columns that are not used as they are."""
@@ -40,7 +42,15 @@ class Prepared:
             yield f"not using column {name!r}: {reason}"
 
 
-def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequence[str] = ()) -> Prepared:
+def prepare(
+    table: Table,
+    target: str,
+    *,
+    drop_missing: bool = False,
+    only: Sequence[str] = (),
+    without: Sequence[str] = (),
+    group: str | None = None,
+) -> Prepared:
     """The rows and columns to learn a rule for the target from.
 
     Args:
@@ -48,10 +58,12 @@ def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequ
         target: Column to predict. Rows where it is missing are skipped.
         drop_missing: Skip all rows with missing values.
         only: The columns to learn from; by default all but the target.
+        without: Columns not to learn from, such as other targets.
+        group: A column whose equal values are rows to hold out together. It is not learned from.
     """
     label = table.column(target)
     _check_target(table, label, only)
-    columns, left_out = _usable(table, target, only)
+    columns, left_out = _usable(table, {target, *without} | ({table.column(group).name} if group else set()), only)
     table.check([column.name for column in (*columns, label)])
     in_sample = "" if table.complete else " in the sample"
     left_out |= _uninformative(table.sample, columns, in_sample)
@@ -69,7 +81,8 @@ def prepare(table: Table, target: str, *, drop_missing: bool = False, only: Sequ
         reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5])
         raise InputError(f"no column is left to learn {target!r} from: {reasons or 'there is no other column'}")
     notes = tuple((column.name, column.note) for column in (*columns, label) if column.note)
-    return Prepared(rows[list(kinds)], kinds, labels, tuple(left_out.items()), notes, dropped)
+    groups = None if group is None else rows[group].astype(object).where(rows[group].notna(), rows.index).map(str)
+    return Prepared(rows[list(kinds)], kinds, labels, tuple(left_out.items()), notes, dropped, groups)
 
 
 def labels_of(cells: pd.Series, column: Column) -> pd.Series:
@@ -106,11 +119,11 @@ def _check_target(table: Table, target: Column, only: Sequence[str]) -> None:
         raise InputError(f"the target {target.name!r} of {table.name} is empty: fill it in, or choose another column")
 
 
-def _usable(table: Table, target: str, only: Sequence[str]) -> tuple[list[Column], dict[str, str]]:
-    """The columns to learn from, and the others with the reason."""
-    named = [name for name in table.columns if name != target and not name.startswith(UNNAMED)]
+def _usable(table: Table, others: set[str], only: Sequence[str]) -> tuple[list[Column], dict[str, str]]:
+    """The columns to learn from, and those that cannot be used with the reason; some others are not considered."""
+    named = [name for name in table.columns if name not in others and not name.startswith(UNNAMED)]
     candidates = [table.column(name) for name in dict.fromkeys(only)] or [table.columns[name] for name in named]
-    left_out = {} if only else {name: "no name" for name in table.columns if name not in {*named, target}}
+    left_out = {} if only else {name: "no name" for name in table.columns if name not in {*named, *others}}
     left_out |= {column.name: column.problem for column in candidates if column.problem}
     return [column for column in candidates if column.name not in left_out], left_out
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from nsr.learn.base import Learner
+from nsr.learn.base import Learner, group_numbers
 from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import UNEXPLAINED, nats_unexplained
 from nsr.learn.evidence import RuleEvidence, percent
@@ -21,7 +21,7 @@ from nsr.learn.search import Settings
 from nsr.program.expressions import Expression, Truth
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
-from nsr.reading.rows import LabelledRows
+from nsr.reading.rows import LabelledRows, split_groups
 from nsr.reading.screen import Screen
 from nsr.training import one_thread
 
@@ -65,12 +65,13 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
     """
 
     @one_thread()
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "NSRRegressor":
-        """Learn from rows ``X`` and the number ``y`` of each."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "NSRRegressor":
+        """Learn from rows ``X`` and the number ``y`` of each; rows of one of the ``groups`` are held out together."""
         deadline = time.monotonic() + self.time_limit
         X, y, weight = self._validated(X, y, sample_weight, y_numeric=True)
         rng = self._rng()
-        targets = _targets(Columns(X, self._names(), meaning=self.meaning), y, weight)
+        columns = Columns(X, self._names(), meaning=self.meaning, groups=group_numbers(groups, len(X)))
+        targets = _targets(columns, y, weight)
         split = _split(targets, rng)
         found = self._find_pieces(targets.subset(split.learn), rng, deadline)
         self.on_progress(0.3)
@@ -191,6 +192,9 @@ class _Split:
 
 
 def _split(targets: Targets, rng: np.random.Generator) -> _Split:
+    if targets.columns.groups is not None:
+        part = split_groups(targets.columns.groups, rng, (CHOOSE, JUDGE))
+        return _Split(*(np.flatnonzero(np.isin(part, some)) for some in ((0,), (0, 1), (2,))))
     shuffled = rng.permutation(len(targets))
     choose, judge = int(len(targets) * CHOOSE), max(1, int(len(targets) * JUDGE))
     parts = shuffled[judge + choose :], shuffled[judge:], shuffled[:judge]

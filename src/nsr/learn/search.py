@@ -30,7 +30,7 @@ from nsr.program.expressions import Expression
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
-from nsr.reading.rows import LabelledRows
+from nsr.reading.rows import LabelledRows, split_groups
 from nsr.reading.rules import answers
 from nsr.reading.screen import Screen
 
@@ -456,9 +456,11 @@ def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:
 
 
 def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows to learn from, to choose by and to judge by, stratified by class."""
+    """Rows to learn from, to choose by and to judge by: by groups, if there are any, else stratified by class."""
     part = np.zeros(len(rows), dtype=np.int8)
-    for label in range(rows.n_classes):
+    if rows.columns.groups is not None:
+        part = split_groups(rows.columns.groups, rng, (CHOOSE, JUDGE))
+    for label in range(rows.n_classes if rows.columns.groups is None else 0):
         members = rng.permutation(np.flatnonzero(rows.classes == label))
         choose, judge = int(len(members) * CHOOSE), int(len(members) * JUDGE)
         part[members[:choose]] = 1

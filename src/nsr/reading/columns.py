@@ -39,12 +39,15 @@ class Columns:
         *,
         units: Sequence[Fraction | None] | None = None,
         meaning: Meaning | None = None,
+        groups: np.ndarray | None = None,
     ) -> None:
         self.x = x if x.is_floating_point() else x.to(torch.int64)
         self.names = tuple(names)
         self.products = dict(products or {})
         """Columns that are products of others, and how a program writes them."""
         self.meaning = meaning or Meaning()
+        self.groups = groups
+        """The group of each row, if there are groups that are to be held out together."""
         self.units = [_unit(column) for column in self.x.T] if units is None else list(units)
         largest = self.x.double().abs().amax(0).tolist() if len(x) else [0.0] * len(self.names)
         self._position = {name: position for position, name in enumerate(self.names)}
@@ -55,7 +58,8 @@ class Columns:
 
     def subset(self, rows: np.ndarray) -> "Columns":
         """Some of the rows."""
-        return Columns(self.x[rows], self.names, self.products, units=self.units, meaning=self.meaning)
+        groups = None if self.groups is None else self.groups[rows]
+        return Columns(self.x[rows], self.names, self.products, units=self.units, meaning=self.meaning, groups=groups)
 
     def with_products(self, monomials: Iterable[Monomial]) -> "Columns":
         """The columns and products of them, computed as exactly as the columns are."""
@@ -71,7 +75,8 @@ class Columns:
         dtype = torch.float64 if any(part.is_floating_point() for part in x) else torch.int64
         if len(x) == 1:
             return self
-        return Columns(torch.cat([part.to(dtype) for part in x], -1), names, products, meaning=self.meaning)
+        every = torch.cat([part.to(dtype) for part in x], -1)
+        return Columns(every, names, products, meaning=self.meaning, groups=self.groups)
 
     def _product(self, monomial: Monomial) -> Tensor:
         """Exact where the factors are short decimals and the product fits int64, else in float64."""

@@ -1,6 +1,6 @@
 """Rows with a class and a weight: what rules are read from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -83,6 +83,21 @@ def merge_equal_rows(columns: Columns, y: np.ndarray, weight: np.ndarray) -> tup
     first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)[1:]
     sums = np.bincount(place.ravel(), weight[present])
     return present[first], sums * len(first) / sums.sum()
+
+
+def split_groups(groups: np.ndarray, rng: np.random.Generator, shares: Sequence[float]) -> np.ndarray:
+    """For each row, the number of its part: 1, 2, ... with about these shares of the rows, 0 for the others.
+
+    Rows of a group are in the same part.
+    """
+    names, place, counts = np.unique(groups, return_inverse=True, return_counts=True)
+    part, left = np.zeros(len(names), dtype=np.int8), list(rng.permutation(len(names)))
+    for number, share in enumerate(shares, 1):
+        size = 0.0
+        while left and size < share * len(groups):
+            size += counts[left[-1]]
+            part[left.pop()] = number
+    return np.asarray(part[place.ravel()])
 
 
 def times_log(counts: np.ndarray) -> np.ndarray:
