@@ -62,19 +62,19 @@ def number_aggregates(form: Form, cell: str) -> dict[str, str]:
     """SQL of what must be known about the numbers of a column to choose their type."""
     text = form.text(cell)
     point = f"strpos({text}, '.')"
-    among = f"FILTER (WHERE {form.matches(cell)})"
+    fits = form.matches(cell)
     needed = {
-        "digits": f"max(CASE WHEN {point} = 0 THEN length({text}) ELSE {point} - 1 END) {among}",
-        "scale": f"max(CASE WHEN {point} = 0 THEN 0 ELSE length({text}) - {point} END) {among}",
+        "digits": f"max(CASE WHEN NOT {fits} THEN 0 WHEN {point} = 0 THEN length({text}) ELSE {point} - 1 END)",
+        "scale": f"max(CASE WHEN NOT {fits} OR {point} = 0 THEN 0 ELSE length({text}) - {point} END)",
     }
     if form in {forms.INTEGER, forms.POINT, forms.COMMA}:
-        needed["large"] = f"count(*) FILTER (WHERE {form.matches(cell)} AND TRY_CAST({text} AS BIGINT) IS NULL)"
+        needed["large"] = f"count_if({form.matches(cell)} AND TRY_CAST({text} AS BIGINT) IS NULL)"
     if form in {forms.INTEGER, forms.FLOAT}:
-        needed["infinite"] = f"count(*) FILTER (WHERE {forms.INFINITE.matches(cell)} OR {_infinite(text)})"
+        needed["infinite"] = f"count_if({forms.INFINITE.matches(cell)} OR {_infinite(text)})"
     if form in {forms.POINT, forms.COMMA}:
         symbol = forms.symbol_of(cell)
         needed |= {"least_symbol": f"min({symbol})", "largest_symbol": f"max({symbol})"}
-        needed["example"] = f"min({cell}) FILTER (WHERE NOT {forms.FLOAT.matches(cell)})"
+        needed["example"] = f"min(CASE WHEN NOT {forms.FLOAT.matches(cell)} THEN {cell} END)"
     return needed
 
 
@@ -160,9 +160,9 @@ def typed_cell(cell: str, sql_type: str) -> tuple[str, str]:
 def typed_aggregates(cell: str, sql_type: str) -> dict[str, str]:
     """SQL of what must be known about a column that has a type."""
     if sql_type == "DOUBLE":
-        return {"infinite": f"count(*) FILTER (WHERE isinf({cell}))"}
+        return {"infinite": f"count_if(isinf({cell}))"}
     if sql_type in LARGE_INTEGERS or (sql_type.startswith("DECIMAL") and sql_type.endswith(",0)")):
-        return {"large": f"count(*) FILTER (WHERE {cell} IS NOT NULL AND TRY_CAST({cell} AS BIGINT) IS NULL)"}
+        return {"large": f"count_if({cell} IS NOT NULL AND TRY_CAST({cell} AS BIGINT) IS NULL)"}
     return {}
 
 

@@ -2,12 +2,16 @@
 
 import csv
 import gzip
+import os
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO, cast
 
 from nsr.errors import InputError
 from nsr.learn.tables.engine import LONGEST_LINE, Engine
@@ -15,6 +19,7 @@ from nsr.learn.tables.source import MISSING_MARKERS, Source, check_names, litera
 from nsr.learn.tables.text import sql_list, sql_text
 
 SEPARATORS = (",", ";", "\t", "|")
+NEWLINE = re.compile(rb"[\r\n]")
 LINES = 50
 """Lines after the header that decide between two possible separators."""
 
@@ -33,6 +38,8 @@ class Header:
 
 def delimited(engine: Engine, paths: Sequence[Path]) -> Source:
     """CSV, TSV and text files, also compressed with gzip; all with the same header."""
+    for path in paths:
+        check_lines(path)
     quote, escape = _quotes(engine, paths[0], read_header(paths[0]))
     header = read_header(paths[0], quote)
     for path in paths[1:]:
@@ -62,14 +69,8 @@ def delimited(engine: Engine, paths: Sequence[Path]) -> Source:
 
 def read_header(path: Path, quote: str = '"') -> Header:
     """Read the start of a file; raises an InputError if it is not text or has no header."""
-    try:
+    with _readable(path):
         lines, complete = _first_lines(path)
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not encoded in UTF-8: save it as UTF-8 ('CSV UTF-8' in Excel)") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-        raise InputError(f"{path} cannot be decompressed: it is truncated or not a gzip file ({problem})") from None
-    except OSError as problem:
-        raise InputError(f"{path} cannot be read: {problem.strerror or problem}") from None
     skip = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
     if not lines[skip:] or not any(lines[skip]):
         raise InputError(f"{path} has no column names: the first row must be a header")
@@ -80,6 +81,41 @@ def read_header(path: Path, quote: str = '"') -> Header:
     names = records[0] if records else []
     blank = next((number for number, record in enumerate(records[1:]) if record), 0)
     return Header(tuple(names), separator, skip, blank)
+
+
+def check_lines(path: Path) -> None:
+    """Raise an InputError for a line that is too long: DuckDB skips one at the end of a file without a word."""
+    too_long = InputError(f"{path} has a line of more than {LONGEST_LINE:,} bytes: it is damaged, or it is not a table")
+    with _readable(path), _opened(path) as file:
+        if not is_gzip(path):
+            if file.seek(0, os.SEEK_END) > LONGEST_LINE:
+                file.seek(-LONGEST_LINE, os.SEEK_END)
+                if not NEWLINE.search(file.read().rstrip()):
+                    raise too_long
+            return
+        length = 0
+        while block := file.read(LONGEST_LINE // 2):
+            ends = block.rfind(b"\n")
+            length = length + len(block) if ends < 0 and b"\r" not in block else len(block) - ends
+            if length > LONGEST_LINE:
+                raise too_long
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn the errors of reading a file into InputErrors."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not encoded in UTF-8: save it as UTF-8 ('CSV UTF-8' in Excel)") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+        raise InputError(f"{path} cannot be decompressed: it is truncated or not a gzip file ({problem})") from None
+    except OSError as problem:
+        raise InputError(f"{path} cannot be read: {problem.strerror or problem}") from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path)) if is_gzip(path) else path.open("rb")
 
 
 def is_gzip(path: Path) -> bool:

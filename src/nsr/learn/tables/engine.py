@@ -58,6 +58,12 @@ class Engine:
         """The rows of a query as a data frame."""
         return self._run(lambda: self.connection.execute(sql).df(), on_progress)
 
+    def keep(self, name: str, sql: str) -> int:
+        """Keep the rows of a query in memory under a name, and return their number."""
+        rows = self._run(lambda: self.connection.sql(sql).to_arrow_table(), None)
+        self.connection.register(name, rows)
+        return int(rows.num_rows)
+
     def execute(self, sql: str) -> None:
         """Run a statement."""
         self._run(lambda: self.connection.execute(sql), None)
@@ -105,6 +111,7 @@ def explain(name: str, problem: str) -> str:
     place = f"line {line[1]}" if line else "a line"
     for sign, sentence in (
         ("unterminated quote", f"{name} cannot be parsed at {place} (a quote is not closed): check the quotes there"),
+        ("Parallel CSV Reader", f"{name} has a line of more than {LONGEST_LINE:,} bytes: it is damaged"),
         (
             "Maximum line size",
             f"{name} has a line of more than {LONGEST_LINE:,} bytes ({place}): "

@@ -35,8 +35,7 @@ Found = Mapping[str, Any]
 def find_columns(engine: Engine, source: Source, on_progress: Progress) -> tuple[int, list[Column]]:
     """How many rows a source has, and its columns. Creates the view ``CELLS``."""
     types = _create_cells(engine, source)
-    engine.execute(f"CREATE OR REPLACE TEMP TABLE nsr_head AS SELECT * FROM {CELLS} LIMIT {HEAD}")
-    ((head_rows,),) = engine.rows("SELECT count(*) FROM nsr_head")
+    head_rows = engine.keep("nsr_head", f"SELECT * FROM {CELLS} LIMIT {HEAD}")
     rows = "nsr_head" if head_rows < HEAD else CELLS  # a small table is its own head
     guess = _Guess(engine, source, types, rows)
     guessed = guess.forms("nsr_head", guess.texts)
@@ -47,7 +46,7 @@ def find_columns(engine: Engine, source: Source, on_progress: Progress) -> tuple
         guessed |= again
         found |= guess.measure(wrong, again, between(on_progress, 0.8, 1.0))
     columns = [guess.column(place, guessed.get(place), found[place]) for place in range(len(types))]
-    engine.execute("DROP TABLE nsr_head")
+    engine.connection.unregister("nsr_head")
     return found[0]["rows"], columns
 
 
@@ -79,7 +78,7 @@ class _Guess:
     def forms(self, rows: str, places: Sequence[int], on_progress: Progress | None = None) -> dict[int, Form | None]:
         """The form of each column of texts, from the given rows; None for texts without one."""
         counts = {
-            place: {form.name: f"count(*) FILTER (WHERE {form.matches(f'c{place}')})" for form in FORMS}
+            place: {form.name: f"count_if({form.matches(f'c{place}')})" for form in FORMS}
             | {"present": f"count(c{place})"}
             for place in places
         }
@@ -90,11 +89,10 @@ class _Guess:
         self, places: Iterable[int], guessed: Mapping[int, Form | None], on_progress: Progress
     ) -> dict[int, Found]:
         """For all rows, how many cells have the guessed form, and what the type of the column depends on."""
-        distinct = "count(DISTINCT {})" if self.rows == "nsr_head" else "approx_count_distinct({})"
         wanted: dict[int, Aggregates] = {}
         for place in places:
             cell = f"c{place}"
-            shared = {"present": f"count({cell})", "distinct": distinct.format(cell), "rows": "count(*)"}
+            shared = {"present": f"count({cell})", "distinct": f"approx_count_distinct({cell})", "rows": "count(*)"}
             is_text = self.types[place] == "VARCHAR"
             more = _text_aggregates(cell, guessed[place]) if is_text else typed_aggregates(cell, self.types[place])
             wanted[place] = shared | more
@@ -164,14 +162,14 @@ def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:
     if form is None:
         usual = (forms.FLOAT, forms.BOOLEAN, forms.TIMESTAMP)
         return {
-            "formed": f"count(*) FILTER (WHERE {' OR '.join(form.matches(cell) for form in usual)})",
-            "amounts": f"count(*) FILTER (WHERE regexp_matches({cell}, '[0-9]'))",
+            "formed": f"count_if({' OR '.join(form.matches(cell) for form in usual)})",
+            "amounts": f"count_if(regexp_matches({cell}, '[0-9]'))",
         }
-    needed = {"fits": f"count(*) FILTER (WHERE {form.matches(cell)})"}
+    needed = {"fits": f"count_if({form.matches(cell)})"}
     if form.kind is Kind.NUMBER:
         needed |= number_aggregates(form, cell)
     if form is forms.TIMESTAMP:
-        needed["zoned"] = f"count(*) FILTER (WHERE {forms.has_zone(cell)})"
+        needed["zoned"] = f"count_if({forms.has_zone(cell)})"
     return needed
 
 

@@ -9,7 +9,8 @@ from nsr.errors import InputError
 
 UNNAMED = "unnamed column "
 """Prefix of the name given to a column without one; its position follows."""
-MOST_COLUMNS = 10_000
+MOST_COLUMNS = 2_000
+"""DuckDB needs 32 kB for each column of each thread, several times over."""
 ROW = "nsr_row"
 """Name of the column of row numbers in our views."""
 MISSING_MARKERS = (

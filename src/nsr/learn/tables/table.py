@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +164,8 @@ def read(source: Any, *, rows: int = SAMPLE, seed: int = 0, on_progress: Progres
     _create_rows(engine, columns)
     places = drawn_places(total, rows, seed) if total > rows else None
     sample = _draw(engine, columns, places, between(on_progress, 0.8, 1.0))
+    if places is None:
+        columns = [replace(column, distinct=int(sample[column.name].nunique())) for column in columns]
     return Table(engine.name, total, {column.name: column for column in columns}, engine, sample)
 
 
@@ -195,7 +197,7 @@ def _draw(engine: Engine, columns: Sequence[Column], places: np.ndarray | None, 
         ((first,),) = engine.rows(f"SELECT {ROW} FROM {CELLS}_numbered LIMIT 1")
         engine.connection.register("nsr_drawn", pd.DataFrame({ROW: places + first}))
         query += f" WHERE {ROW} IN (SELECT {ROW} FROM nsr_drawn)"
-    rows = engine.frame(f"{query} ORDER BY {ROW}", on_progress)
+    rows = engine.frame(query, on_progress)
     if places is not None:
         engine.connection.unregister("nsr_drawn")
-    return _typed(rows, columns)
+    return _typed(rows.sort_values(ROW), columns)
