@@ -16,6 +16,7 @@ def profile(
     seed: int = 0,
     all: Annotated[bool, Parameter(negative="")] = False,
     emit: str | None = None,
+    dialect: str | None = None,
     json: Path | None = None,
     html: Path | None = None,
     quiet: Annotated[bool, Parameter(negative="")] = False,
@@ -35,7 +36,10 @@ def profile(
     all
         Show all statements, not only the 20 most surprising.
     emit
-        Print the statements in this language instead: sql, python, json and others.
+        Print the statements in this language instead: checks for queries that return the rows that break them, or
+        sql, check-constraint, dbt, pandera, python, json and others.
+    dialect
+        The database for SQL: duckdb, sqlite, postgres, mysql, bigquery, snowflake, spark, tsql or redshift.
     json
         Write the statements with their counts to this file.
     html
@@ -65,7 +69,7 @@ def profile(
     if emit is None:
         print_output(report.text(found, everything=all))
     else:
-        written, messages = report.emit(found, emit, everything=all)
+        written, messages = report.emit(found, emit, dialect=dialect, everything=all)
         for message in messages:
             print_message(message)
         print_output(written)

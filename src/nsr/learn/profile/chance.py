@@ -51,6 +51,12 @@ def overlap_surprise(one: Mask, other: Mask) -> float:
     return max(bounds)
 
 
+def mismatch(one: Mask, other: Mask) -> float:
+    """The share of rows in which two sets differ, among the rows of both sets, or of what is left if that is less."""
+    differ = int((one != other).sum())
+    return max(differ / max(1, int(side.sum())) for side in (one | other, ~one | ~other))
+
+
 def shuffled_chance(
     columns: Sequence[Numbers], holds: Callable[[Sequence[Numbers]], Mask], generator: np.random.Generator
 ) -> float:

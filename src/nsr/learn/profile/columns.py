@@ -19,7 +19,8 @@ from nsr.program.times import POINTS, TEMPORAL
 
 MOST_DECIMALS = 6
 FEW_VALUES = 12
-"""The most texts of a column that conditions are made of."""
+LONGEST = 40
+"""Conditions are made of columns with so few texts, of at most so many characters."""
 PROBES = 200
 """Rows on which a statement is tried first."""
 PROBE_SHARE = 0.9
@@ -164,7 +165,7 @@ class Sample:
         if column.kind == Kind.BOOLEAN:
             for code, value in enumerate(column.values):
                 yield Condition(column, Flag(column.variable, bool(value)), column.codes == code, column.present)
-        elif column.is_category and len(column.values) <= FEW_VALUES:
+        elif column.is_category and len(column.values) <= FEW_VALUES and max(map(len, column.values)) <= LONGEST:  # type: ignore[arg-type]
             for code, value in enumerate(column.values):
                 yield Condition(column, OneOf(column.variable, [str(value)]), column.codes == code, column.present)
 

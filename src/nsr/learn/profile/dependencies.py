@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from nsr.learn.profile.chance import Mask, Numbers, agreement_surprise, overlap_surprise
+from nsr.learn.profile.chance import Mask, Numbers, agreement_surprise, mismatch, overlap_surprise
 from nsr.learn.profile.columns import PROBE_SHARE, Condition, Sample, SampledColumn
+from nsr.learn.profile.presence import same_gaps
 from nsr.learn.profile.statements import Candidate, Dependency, Exactly, Family
 from nsr.program.expressions import Compare, Constant, Expression
 from nsr.program.kinds import Kind
@@ -84,7 +85,9 @@ def group_sizes(groups: Codes, values: Codes) -> tuple[Codes, Codes]:
 
 def find_rules(sample: Sample) -> Iterator[Candidate]:
     """Truth values, and texts with few values, that hold exactly where a comparison does."""
+    gaps = [members[0] for members in same_gaps(sample, sample.with_gaps)]
     targets = [target for column in sample.columns for target in _targets(sample, column)]
+    targets += [sample.gap(column) for column in gaps]
     columns = sample.measured
     thresholds = max(1, len(targets) * len(columns))
     comparisons = max(1, thresholds * len(columns))
@@ -102,8 +105,6 @@ def _targets(sample: Sample, column: SampledColumn) -> Iterator[Condition]:
     found = list(sample.conditions(column))
     if len(found) <= FEW_TARGETS:
         yield from found[1:] if len(found) == 2 else found
-    if 0 < int(column.present.sum()) < sample.rows:
-        yield sample.gap(column)
 
 
 def _threshold(sample: Sample, target: Condition, column: SampledColumn, tried: int) -> Iterator[Candidate]:
@@ -119,6 +120,8 @@ def _threshold(sample: Sample, target: Condition, column: SampledColumn, tried: 
         constant = Constant(_between(found[0], found[1], column.kind))
         where = Compare(">=" if above else "<", column.variable, constant)
         side = numbers >= float(constant.value) if above else numbers < float(constant.value)
+        if mismatch(holds, side) > 1 - sample.least:
+            continue
         yield _exactly(target, where, (column.name,), (holds, side), tried, math.log(len(np.unique(numbers))))
         return
 
@@ -139,8 +142,8 @@ def _between(low: float, high: float, kind: Kind) -> Fraction:
     """A short number that is greater than ``low`` and at most ``high``; a full day, hour ... for dates."""
     if kind != Kind.NUMBER:
         for size in UNITS.values():
-            if (rounded := math.floor(high / size) * size) > low:
-                return Fraction(rounded)
+            if (start := math.floor(high / size) * size) > low:
+                return Fraction(start)
         return Fraction(round(high))
     digits = math.ceil(math.log10(max(abs(low), abs(high), 1e-300))) if high or low else 0
     for places in range(-digits, 18):
@@ -178,7 +181,7 @@ def _compared(
         return
     sides = {">": first > second, ">=": first >= second} | ({"=": first == second} if one.name < other.name else {})
     operator = max(sides, key=lambda symbol: int((sides[symbol] == holds).sum()))
-    if (sides[operator] == holds).mean() >= sample.least:
+    if mismatch(sides[operator], holds) <= 1 - sample.least:
         where = Compare(operator, one.variable, other.variable)
         yield _exactly(target, where, (one.name, other.name), (holds, sides[operator]), tried * 3)
 

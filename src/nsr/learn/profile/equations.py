@@ -93,7 +93,7 @@ def find_equal(sample: Sample) -> Iterator[Candidate]:
         both = one.present & other.present
         equal = _equal(one, other)[both]
         if len(equal) and equal.mean() >= sample.least:
-            chance = _equal_chance(sample, one, other)
+            chance = _equal_chance(one, other)
             claim = Compare("=", one.variable, other.variable)
             surprise = rarity(len(equal), int((~equal).sum()), 1 - chance)
             yield Candidate(Family.EQUALITY, claim, (one.name, other.name), chance, surprise, tried)
@@ -107,14 +107,14 @@ def _equal(one: SampledColumn, other: SampledColumn) -> np.ndarray:
     return np.asarray(one.numbers == other.numbers)
 
 
-def _equal_chance(sample: Sample, one: SampledColumn, other: SampledColumn) -> float:
+def _equal_chance(one: SampledColumn, other: SampledColumn) -> float:
     """The chance that two cells are equal, each drawn from its own column."""
     both = one.present & other.present
     shares = [
         {c.values[code]: count / both.sum() for code, count in zip(*np.unique(c.codes[both], return_counts=True))}  # noqa: B905
         for c in (one, other)
     ]
-    return min(1.0, sum(share * shares[1].get(value, 0.0) for value, share in shares[0].items()))
+    return min(1.0, float(sum(share * shares[1].get(value, 0.0) for value, share in shares[0].items())))
 
 
 def find_equations(sample: Sample) -> Iterator[tuple[Equation, Candidate]]:
@@ -333,7 +333,7 @@ class _Span:
         for coefficient, (column,) in equation.terms:
             vector[self.places[column.name]] = float(coefficient)
         vector[-1] = float(equation.constant)
-        return vector / np.abs(vector).max()
+        return np.asarray(vector / np.abs(vector).max())
 
     def adds(self, equation: Equation) -> bool:
         """Whether an equation does not follow from those found."""

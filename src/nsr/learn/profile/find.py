@@ -14,9 +14,8 @@ from nsr.learn.profile.equations import Equation, find_equal, find_equations
 from nsr.learn.profile.orders import find_conditional_orders, find_orders, find_sum_orders
 from nsr.learn.profile.presence import find_presence
 from nsr.learn.profile.redundancy import is_order, without_implied
-from nsr.learn.profile.statements import Candidate, Profile
+from nsr.learn.profile.statements import THRESHOLD, Candidate, Profile
 from nsr.learn.profile.verify import is_key, verify
-from nsr.program.kinds import Kind
 
 MOST_COLUMNS = 300
 """Columns beyond these are not compared."""
@@ -95,8 +94,14 @@ def _propose(sample: Sample, on_progress: Callable[[float], None]) -> list[Candi
 
 
 def _may_be_key(column: SampledColumn) -> bool:
-    unique = bool(column.present.all()) and len(column.values) == len(column.present)
-    return unique and (column.kind != Kind.NUMBER or column.decimals == 0)
+    """Whether no value is repeated in the sample, which for numbers must not be likely anyway."""
+    rows = len(column.present)
+    if not column.present.all() or len(column.values) < rows:
+        return False
+    if not column.is_number:
+        return True
+    pairs = rows * (rows - 1) / 2
+    return column.decimals == 0 and pairs / (column.high - column.low + 1) > THRESHOLD
 
 
 def _notes(columns: Sequence[SampledColumn], unused: Sequence[tuple[str, str]], clock: Clock) -> Iterator[str]:

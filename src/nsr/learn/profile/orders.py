@@ -13,7 +13,6 @@ from nsr.program.conditions import OneOf
 from nsr.program.expressions import Compare, Expression, total
 from nsr.program.kinds import Kind
 
-
 SIGNS = ((1, 1, -1), (1, -1, 1), (-1, 1, 1))
 BORDER = 0.1
 """Rows count as near the border of an inequality if their slack is less than this share of the median slack."""

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from nsr.learn.profile.chance import Mask, overlap_surprise, rarity
+from nsr.learn.profile.chance import mismatch, overlap_surprise, rarity
 from nsr.learn.profile.columns import Condition, Sample, SampledColumn
 from nsr.learn.profile.orders import any_of
 from nsr.learn.profile.statements import Candidate, Exactly, Family
@@ -16,29 +17,23 @@ from nsr.program.kinds import Kind
 def find_presence(sample: Sample) -> Iterator[Candidate]:
     """All statements about which cells are missing."""
     columns = sample.with_gaps
-    classes = list(_same_gaps(sample, columns))
+    classes = list(same_gaps(sample, columns))
     for members in classes:
-        for one, other in zip(members, members[1:], strict=False):
+        for one, other in pairwise(members):
             yield _together(sample, one, other)
     first = [members[0] for members in classes]
     yield from _implied(sample, first)
     yield from _by_category(sample, first)
 
 
-def _same_gaps(sample: Sample, columns: Sequence[SampledColumn]) -> Iterator[list[SampledColumn]]:
+def same_gaps(sample: Sample, columns: Sequence[SampledColumn]) -> Iterator[list[SampledColumn]]:
     """Columns whose cells are missing in the same rows, or nearly so."""
     left = list(columns)
     while left:
         first, *left = left
-        alike = [c for c in left if _mismatch(first.present, c.present) <= 1 - sample.least]
+        alike = [c for c in left if mismatch(first.present, c.present) <= 1 - sample.least]
         yield [first, *alike]
         left = [c for c in left if not any(c is member for member in alike)]
-
-
-def _mismatch(one: Mask, other: Mask) -> float:
-    """The share of rows that differ, among those where a cell is missing (or present, if that is rarer)."""
-    differ = int((one != other).sum())
-    return max(differ / max(1, int(side.sum())) for side in (one | other, ~one | ~other))
 
 
 def _pairs_tried(sample: Sample) -> int:
@@ -106,8 +101,9 @@ def _depending(
         chance = inside.mean() * state.mean() + (1 - inside.mean()) * (1 - state.mean())
         claim = Exactly(Missing(column.variable, missing), any_of(shorter))
         surprise = overlap_surprise(inside, state)
-        yield Candidate(Family.PRESENCE, claim, names, float(chance), surprise, tried, choices=choices)
-        return
+        if mismatch(inside, state) <= 1 - sample.least:
+            yield Candidate(Family.PRESENCE, claim, names, float(chance), surprise, tried, choices=choices)
+            return
     for chosen, missing in ((present, False), (absent, True)):
         if not chosen or (column.kind == Kind.BOOLEAN and len(chosen) == len(conditions)):
             continue
@@ -126,9 +122,7 @@ def _depending(
         )
 
 
-def _where(
-    sample: Sample, column: SampledColumn, conditions: Sequence[Condition], *, missing: bool
-) -> list[Condition]:
+def _where(sample: Sample, column: SampledColumn, conditions: Sequence[Condition], *, missing: bool) -> list[Condition]:
     """The values of a category where the column is missing (or present), by more than chance."""
     state = ~column.present if missing else column.present
     found = []

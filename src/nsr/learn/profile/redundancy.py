@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
-
 from nsr.learn.profile.columns import SampledColumn
 from nsr.learn.profile.equations import Equation
 from nsr.learn.profile.statements import Candidate, Dependency, Exactly

@@ -1,5 +1,6 @@
 """A profile as text, as JSON, and as checks in other languages."""
 
+import inspect
 import json
 import warnings
 from collections.abc import Iterator, Sequence
@@ -7,7 +8,7 @@ from typing import Any
 
 from nsr.errors import InputError, one_of
 from nsr.learn.profile.statements import Profile, Statement
-from nsr.learn.result import printable
+from nsr.learn.result import printable as printable
 from nsr.learn.tables import plural
 from nsr.program.emit import TARGETS
 from nsr.program.emit.exactness import InexactWarning
@@ -18,6 +19,8 @@ SHOWN = 20
 MOST_ROWS = 5
 """How many of the rows that break a statement are listed."""
 NOT_TEXT = ("onnx", "sympy")
+QUERIES = ("check-sql", "check-constraint")
+ALIASES = {"checks": "check-sql"}
 
 
 def shown_statements(profile: Profile, *, everything: bool = False) -> Sequence[Statement]:
@@ -72,26 +75,35 @@ def breaking_rows(statement: Statement) -> str:
 
 def check_target(name: str) -> str:
     """The target for ``--emit``; raises an InputError for one that statements cannot be written in."""
-    return one_of("language", name, [target for target in TARGETS if target not in NOT_TEXT])
+    name = ALIASES.get(name, name)
+    return one_of("language", name, [*ALIASES, *(target for target in TARGETS if target not in NOT_TEXT)])
 
 
-def emit(profile: Profile, target: str, *, everything: bool = False) -> tuple[str, list[str]]:
+def emit(
+    profile: Profile, target: str, *, dialect: str | None = None, everything: bool = False
+) -> tuple[str, list[str]]:
     """The statements in another language, and messages about those that it cannot express."""
-    parts, messages = [], []
-    for statement in shown_statements(profile, everything=everything):
-        formula = statement.candidate.formula
-        if formula is None:
-            messages.append(f"{printable(str(statement))}: about several rows, so it cannot be emitted")
+    target, written, messages = check_target(target), list[str](), list[str]()
+    known = set(inspect.signature(TARGETS[target]).parameters)
+    if dialect is not None and "dialect" not in known:
+        raise InputError(f"{target} has no dialects: --dialect goes with sql, check-sql, check-constraint and dbt")
+    for number, statement in enumerate(shown_statements(profile, everything=everything), 1):
+        if statement.check is None:
+            messages.append(f"{printable(str(statement))}: about several rows, so there is no check of a single row")
             continue
+        options = {"table": profile.table_name, "name": f"rule_{number}", **statement.sql_options}
+        options |= {} if dialect is None else {"dialect": dialect}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", InexactWarning)
-                parts.append(str(Program(formula).emit(target)).rstrip("\n"))
+                given = {option: value for option, value in options.items() if option in known}
+                written.append(str(Program(statement.check).emit(target, **given)).rstrip("\n"))
         except InputError as problem:
             messages.append(f"{printable(str(statement))}: {printable(str(problem))}")
     if target == "json":
-        return json.dumps([json.loads(part) for part in parts], indent=2), messages
-    return "\n".join(parts), messages
+        return json.dumps([json.loads(part) for part in written], indent=2), messages
+    ends = ";\n" if target in QUERIES else "\n\n" if any("\n" in part for part in written) else "\n"
+    return "".join(part + ends for part in written).rstrip("\n"), messages
 
 
 def to_json(profile: Profile, *, everything: bool = False) -> str:
@@ -108,7 +120,6 @@ def to_json(profile: Profile, *, everything: bool = False) -> str:
 
 
 def _record(statement: Statement) -> dict[str, Any]:
-    formula = statement.candidate.formula
     return {
         "statement": str(statement),
         "family": str(statement.family),
@@ -118,5 +129,5 @@ def _record(statement: Statement) -> dict[str, Any]:
         "breaking_rows": [int(row) for row in statement.examples.index],
         "share_if_shuffled": statement.candidate.chance,
         "surprise": statement.score,
-        "program": None if formula is None else json.loads(Program(formula).emit("json")),
+        "program": None if statement.check is None else json.loads(Program(statement.check).emit("json")),
     }

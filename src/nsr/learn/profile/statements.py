@@ -1,7 +1,7 @@
 """Statements about a table: what is claimed, on how many rows it holds, and how surprising that is."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -126,6 +126,10 @@ class Statement:
     breaks: int
     examples: pd.DataFrame = field(default_factory=pd.DataFrame)
     """The first rows that break it; the index holds their row numbers."""
+    check: Expression | None = None
+    """What holds on all rows but those that break it: the formula, or a cell that it needs is missing."""
+    sql_options: Mapping[str, bool] = field(default_factory=dict)
+    """Options of the target ``sql`` that suit the types of its columns."""
 
     @property
     def rows(self) -> int:
@@ -167,6 +171,11 @@ class Profile:
     notes: Sequence[str]
     """What was not tried, and which columns were not used."""
     seconds: float
+
+    @property
+    def table_name(self) -> str:
+        """What emitted checks call the table: the name of the file without its ending, or of the table in a database."""
+        return self.source.rpartition("::")[2].rpartition("/")[2].partition(".")[0] or "table"
 
     @property
     def surprising(self) -> list[Statement]:

@@ -12,8 +12,10 @@ from nsr.learn.profile.redundancy import is_order
 from nsr.learn.profile.statements import Candidate, Dependency, Statement
 from nsr.learn.tables import Table
 from nsr.learn.tables.text import sql_name
+from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.emit.exactness import InexactWarning
-from nsr.program.expressions import Compare, Expression
+from nsr.program.expressions import Compare, Expression, Or, Variable
+from nsr.program.kinds import Kind
 from nsr.program.program import Program
 
 AT_ONCE = 50
@@ -51,7 +53,10 @@ def _statement(table: Table, candidate: Candidate, counts: tuple[int, int] | Non
         if found is not None and found[1] < counts[1]:
             candidate, counts = looser, found
     examples = table.rows_where(_conditions(table, candidate)[1], MOST_EXAMPLES) if counts[1] else pd.DataFrame()
-    return Statement(candidate, *counts, examples)
+    if candidate.formula is None:
+        return Statement(candidate, *counts, examples)
+    check = check_formula(table, candidate.formula)
+    return Statement(candidate, *counts, examples, check, sql_options(table, check))
 
 
 def _counts(table: Table, conditions: Sequence[Conditions]) -> list[tuple[int, int] | None]:
@@ -71,11 +76,7 @@ def _counted(table: Table, conditions: Sequence[Conditions]) -> list[tuple[int, 
     if queries:
         (row,) = table.engine.rows(f"SELECT {', '.join(queries)} FROM {table.relation}")
         found = {each: (int(row[2 * at]), int(row[2 * at + 1])) for at, each in enumerate(simple)}
-    numbered = f"SELECT count(*) FROM {table.relation}_numbered WHERE "
-    return [
-        found[each] if each in found else tuple(table.engine.rows(numbered + condition)[0][0] for condition in each)  # type: ignore[misc]
-        for each in conditions
-    ]
+    return [found[each] if each in found else (table.count(each[0]), table.count(each[1])) for each in conditions]
 
 
 def _conditions(table: Table, candidate: Candidate) -> Conditions:
@@ -87,22 +88,26 @@ def _conditions(table: Table, candidate: Candidate) -> Conditions:
 
 
 def sql(table: Table, formula: Expression) -> str:
-    """The formula in SQL. Fractions are cleared where no column holds floats, so that decimals stay exact."""
-    floats = any(table.columns[name].sql_type == "DOUBLE" for name in formula.variables)
+    """The formula in SQL."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactWarning)
-        try:
-            return str(Program(formula).emit("sql", integers=not floats))
-        except (TypeError, InputError, NotImplementedError):
-            return _listed(table, formula)
+        return str(Program(formula).emit("sql", **sql_options(table, formula)))
 
 
-def _listed(table: Table, formula: Expression) -> str:
-    """TEMPORARY, until all formulas have SQL: the numbers of the rows on which the formula holds."""
-    program, key = Program(formula), f"nsr_listed_{abs(hash(formula))}"
-    frames = [part.index[program(part)] for part in table.parts(program.inputs)]
-    table.connection.register(key, pd.DataFrame({"nsr_row": [row for frame in frames for row in frame]}))
-    return f"nsr_row IN (SELECT nsr_row FROM {key})"
+def sql_options(table: Table, formula: Expression) -> dict[str, bool]:
+    """Options of the target ``sql`` with which integers and decimals stay exact."""
+    types = {table.columns[name].sql_type for name, kind in formula.kinds.items() if kind == Kind.NUMBER}
+    if not types or "DOUBLE" in types:
+        return {}
+    return {"integers": True} if types == {"BIGINT"} else {"decimals": True}
+
+
+def check_formula(table: Table, formula: Expression) -> Expression:
+    """The formula, or a cell that it needs is missing: what a check of all rows must ask for."""
+    parents = (node for node in formula.walk() if isinstance(node, Compare | OneOf | Flag))
+    needed = {node for parent in parents for node in parent.walk() if isinstance(node, Variable)}
+    gaps = sorted((each for each in needed if table.columns[each.name].missing), key=lambda each: each.name)
+    return Or(formula, *map(Missing, gaps)) if gaps else formula
 
 
 def _dependency(table: Table, claim: Dependency) -> Conditions:
