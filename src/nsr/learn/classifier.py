@@ -92,7 +92,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
         self, x: Tensor, classes: np.ndarray, weight: np.ndarray, groups: np.ndarray | None = None
     ) -> LabelledRows:
         columns = Columns(x, self._names(), meaning=self.meaning, groups=groups)
-        return LabelledRows(columns, classes, weight, len(self.classes_)).distinct()
+        rows = LabelledRows(columns, classes, weight, len(self.classes_))
+        return rows.distinct() if self.merge_equal else rows
 
     def _train_if_needed(self, rows: LabelledRows) -> None:
         if self.best_ is None:

@@ -22,6 +22,8 @@ from nsr.reading.derived import Meaning
 
 FEW = 10
 """A numeric target with at most this many distinct values is also tried as classes."""
+COPIES = 10
+"""Equal rows are taken for copies if this many times as many different rows are possible as there are rows."""
 LEAST_TIME = 0.5
 """Seconds that each search has at least, so that there is a model to predict with."""
 
@@ -147,11 +149,18 @@ def choose_and_fit(
         share = max(LEAST_TIME, (deadline - time.monotonic()) / (len(candidates) - position))
         model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
         model.meaning, model.preferred = Meaning(features.derived, features.nullable), dict(features.preferred)
+        model.merge_equal = many_rows_are_possible(x)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y, groups=groups))
         del model.on_progress  # a fitted model can be pickled
     with_rule = [model for model in models if model.program_ is not None]
     return min(with_rule, key=_contradictions_and_size) if with_rule else models[0]
+
+
+def many_rows_are_possible(x: pd.DataFrame) -> bool:
+    """Whether equal rows would be rare, were the columns independent: then those that are equal are copies."""
+    possible = np.log([max(column.nunique(), 1) for _, column in x.items()]).sum()
+    return bool(possible > np.log(COPIES * len(x)))
 
 
 def _estimators_for(y: pd.Series, kind: str) -> list[type[NSRClassifier] | type[NSRRegressor]]:

@@ -71,7 +71,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         X, y, weight = self._validated(X, y, sample_weight, y_numeric=True)
         rng = self._rng()
         columns = Columns(X, self._names(), meaning=self.meaning, groups=group_numbers(groups, len(X)))
-        targets = _targets(columns, y, weight)
+        targets = _targets(columns, y, weight, self.merge_equal)
         split = _split(targets, rng)
         found = self._find_pieces(targets.subset(split.learn), rng, deadline)
         self.on_progress(0.3)
@@ -98,7 +98,8 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         self._forget_rule(reason)
         if self.best_ is None:
             X, y, weight = self._validated(X, y, None, y_numeric=True)
-            self._train(_targets(Columns(X, self._names(), meaning=self.meaning), y, weight), self._rng(), EPOCHS[1])
+            columns = Columns(X, self._names(), meaning=self.meaning)
+            self._train(_targets(columns, y, weight, self.merge_equal), self._rng(), EPOCHS[1])
 
     def _find_pieces(self, targets: Targets, rng: np.random.Generator, deadline: float) -> Pieces:
         found = find_pieces(targets, rng, deadline=deadline, products="products" in self.proposals)
@@ -175,11 +176,12 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         return self._model().predict(rows)
 
 
-def _targets(columns: Columns, y: Any, weight: np.ndarray) -> Targets:
-    """Distinct rows with their targets, and the coarsest precision of the dtypes in which they were given."""
+def _targets(columns: Columns, y: Any, weight: np.ndarray, merge_equal: bool) -> Targets:
+    """Rows with their targets, and the coarsest precision of the dtypes in which they were given."""
     dtypes = (columns.x.numpy().dtype, y.dtype, np.dtype(float))
     resolution = max(float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f")
-    return Targets(columns, np.asarray(y, dtype=np.float64), weight, resolution).distinct()
+    targets = Targets(columns, np.asarray(y, dtype=np.float64), weight, resolution)
+    return targets.distinct() if merge_equal else targets
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,285 @@
+"""Raw tables with texts, dates and missing cells, and the tables that users of other tools have asked for."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from nsr.learn import commands
+from nsr.learn.features import features_of
+from nsr.learn.gaps import with_gaps
+from nsr.learn.preparation import prepare
+from nsr.learn.saved import load_saved, to_saved
+from nsr.learn.search import split_rows
+from nsr.learn.tables import read
+from nsr.program import Program
+from nsr.program.cells import evaluate_cells
+from nsr.program.kinds import Kind
+from nsr.reading.columns import Columns
+from nsr.reading.derived import Meaning
+from nsr.reading.rows import LabelledRows
+
+N = 600
+RNG = np.random.default_rng(20261118)
+
+
+def some(values, share_missing: float = 0.0) -> pd.Series:
+    column = pd.Series(RNG.choice(values, N), dtype=object)
+    return column.mask(pd.Series(RNG.random(N) < share_missing), None)
+
+
+def days(low: int, high: int, start: str = "2024-01-01") -> pd.Series:
+    return pd.Series(pd.Timestamp(start) + pd.to_timedelta(RNG.integers(low, high, N), "D"))
+
+
+def orders() -> pd.DataFrame:
+    """An everyday table: numbers, texts, dates, truth values and gaps."""
+    ordered = days(0, 300)
+    table = pd.DataFrame(
+        {
+            "order": [f"A{number:05d}" for number in range(N)],
+            "ordered": ordered,
+            "shipped": ordered + pd.to_timedelta(RNG.integers(0, 40, N), "D"),
+            "due": ordered + pd.to_timedelta(RNG.integers(5, 35, N), "D"),
+            "member": some(["gold", "silver", "bronze", "none"]),
+            "country": some(["DE", "AT", "CH", "FR", "IT", "ES", "PL", "US"]),
+            "total": np.round(RNG.uniform(1, 300, N), 2),
+            "items": RNG.integers(1, 20, N),
+            "express": RNG.random(N) < 0.3,
+            "discount": pd.Series(RNG.integers(0, 60, N)).astype("Int64").mask(pd.Series(RNG.random(N) < 0.3)),
+            "first_name": some(["Ann", "Bob", "Cy", "Di"], 0.4),
+        }
+    )
+    table["shipped"] = table["shipped"].mask(RNG.random(N) < 0.15)
+    return table
+
+
+RULES = {
+    "member == 'gold' and total > 100": lambda t: (t.member == "gold") & (t.total > 100),
+    "country in ('AT', 'CH', 'DE')": lambda t: t.country.isin(["DE", "AT", "CH"]),
+    "items >= 15 or country in ('AT', 'CH', 'DE', 'IT')": lambda t: (
+        t.country.isin(["DE", "AT", "CH", "IT"]) | (t["items"] >= 15)
+    ),
+    "due < shipped": lambda t: t.shipped > t.due,
+    "shipped is missing or due < shipped": lambda t: (t.shipped > t.due) | t.shipped.isna(),
+    "shipped > ordered + 14 days": lambda t: t.shipped > t.ordered + pd.Timedelta(days=14),
+    "ordered >= 2024-06-01": lambda t: t.ordered >= pd.Timestamp("2024-06-01"),
+    "discount is missing or discount <= 20": lambda t: t.discount.isna() | (t.discount <= 20).fillna(False),
+    "member != 'gold' or first_name is present": lambda t: (t.member != "gold") | t.first_name.notna(),
+    "express and items <= 10 or total > 250": lambda t: t.express & (t["items"] <= 10) | (t.total > 250),
+    "member != 'gold' and discount > 30": lambda t: (t.member != "gold") & (t.discount > 30).fillna(False),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_with_texts_dates_and_gaps_are_read_back(rule):
+    table = orders()
+    holds = RULES[rule](table).astype(bool)
+    learned = commands.learn(table.assign(answer=np.where(holds, "yes", "no")), "answer", restarts=8)
+    assert learned.program is not None, learned.summary()
+    assert learned.verified.wrong == 0
+    fresh = orders()
+    truth = RULES[rule](fresh).astype(bool).to_numpy()
+    wrong = (learned.program(fresh) != truth).mean()
+    assert wrong == 0 or learned.estimator.evidence_.not_covered, learned.rule
+    wanted = Program.parse(rule, list(table), KINDS)
+    assert (wanted(fresh) == truth).all()
+
+
+KINDS = {
+    "order": Kind.TEXT,
+    "ordered": Kind.DATE,
+    "shipped": Kind.DATE,
+    "due": Kind.DATE,
+    "member": Kind.TEXT,
+    "country": Kind.TEXT,
+    "express": Kind.BOOLEAN,
+    "first_name": Kind.TEXT,
+}
+
+
+def test_a_raw_export_goes_through_unchanged(tmp_path):
+    table = orders()
+    late = (table.shipped > table.due).map({True: "yes", False: "no"})
+    path = tmp_path / "export.csv"
+    with path.open("w") as file:
+        file.write("order;ordered;shipped;due;member;total;discount;late\n")
+        for at, row in enumerate(table.itertuples()):
+            total = f"€ {row.total + 1000:,.2f}".translate(str.maketrans(",.", ".,"))
+            shipped = "" if pd.isna(row.shipped) else row.shipped.date()
+            discount = "" if pd.isna(row.discount) else f"{row.discount} %"
+            cells = (row.order, row.ordered.date(), shipped, row.due.date(), row.member, total, discount, late[at])
+            file.write(";".join(map(str, cells)) + "\n")
+    messages: list[str] = []
+    learned = commands.learn(path, "late", on_message=messages.append)
+    assert learned.rule == "yes if due < shipped, else no"
+    assert learned.verified.wrong == 0
+    assert any("'total': read as numbers: '€ 1." in message for message in messages)
+    assert any("'discount': read as numbers" in message for message in messages)
+    assert "not using column 'order': text with 600 different values" in messages
+
+
+def test_great_expectations_194_one_column_is_never_below_another():
+    table = pd.DataFrame({"a": RNG.integers(0, 100, N), "b": RNG.integers(0, 100, N), "c": RNG.integers(0, 9, N)})
+    learned = commands.learn(table.assign(valid=table.a >= table.b), "valid")
+    assert learned.rule == "True if a >= b, else False"
+
+
+def test_sdv_1191_the_end_is_after_the_start():
+    table = pd.DataFrame({"start": days(0, 400), "end": days(0, 400), "room": some(["A", "B", "C"])})
+    learned = commands.learn(table.assign(valid=table.end > table.start), "valid")
+    assert learned.rule == "True if end > start, else False"
+
+
+def test_deequ_110_private_customers_have_a_first_name():
+    table = pd.DataFrame(
+        {
+            "type": some(["private", "company", "public"]),
+            "first_name": some(["Ann", "Bob", "Cy"], 0.4),
+            "company": some(["X", "Y"], 0.5),
+        }
+    )
+    valid = (table.type != "private") | table.first_name.notna()
+    learned = commands.learn(table.assign(valid=valid), "valid")
+    assert learned.rule == "True if first_name is present or type != 'private', else False"
+
+
+def test_imodels_117_categories():
+    table = pd.DataFrame(
+        {"job": some(list("abcdefgh")), "age": RNG.integers(18, 80, N), "city": some(["Rome", "Oslo", "Bern"])}
+    )
+    chosen = (table.job.isin(["b", "d", "g"]) & (table.age < 40)).map({True: "call", False: "write"})
+    learned = commands.learn(table.assign(contact=chosen), "contact")
+    assert learned.verified.wrong == 0
+    fresh = pd.DataFrame({"job": some(list("abcdefgh")), "age": RNG.integers(18, 80, N), "city": some(["Rome"])})
+    writes = ~(fresh.job.isin(["b", "d", "g"]) & (fresh.age < 40))
+    assert (learned.program(fresh) == writes).all()
+
+
+def test_pysr_150_which_column_is_taken_depends_on_a_comparison_of_columns():
+    table = pd.DataFrame(RNG.integers(-50, 50, (N, 4)), columns=["x", "y", "z", "w"])
+    learned = commands.learn(table.assign(out=np.where(table.x > table.y, table.z, table.w)), "out")
+    assert str(learned.program) == "where(x > y, z, w)"
+
+
+def test_several_classes_of_texts_and_dates():
+    table = orders()
+    state = np.select([table.shipped.isna(), table.shipped > table.due], ["open", "late"], "in time")
+    learned = commands.learn(table.assign(state=state), "state")
+    assert learned.verified.wrong == 0
+    assert "open if shipped is missing" in learned.rule or "shipped is missing" in learned.rule
+
+
+def test_a_number_that_depends_on_a_text():
+    table = orders()
+    price = np.where(table.country == "DE", 5, np.where(table.express, 12, 8))
+    learned = commands.learn(table.assign(price=price), "price")
+    assert learned.verified.wrong == 0
+    fresh = orders()
+    assert (learned.program(fresh) == np.where(fresh.country == "DE", 5, np.where(fresh.express, 12, 8))).all()
+
+
+def test_times_with_hours():
+    start = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(RNG.integers(0, 10**7, N), "s"))
+    end = start + pd.to_timedelta(RNG.integers(0, 200_000, N), "s")
+    table = pd.DataFrame({"start": start, "end": end, "n": RNG.integers(0, 9, N)})
+    learned = commands.learn(table.assign(late=table.end > table.start + pd.Timedelta(hours=24)), "late")
+    assert learned.rule == "True if end > start + 1 day, else False"
+
+
+def test_texts_of_two_columns_can_be_equal():
+    table = pd.DataFrame({"billing": some(["DE", "AT", "CH"], 0.1), "shipping": some(["DE", "AT", "CH"], 0.1)})
+    table["n"] = RNG.integers(0, 100, N)
+    same = (table.billing == table.shipping) & table.billing.notna()
+    learned = commands.learn(table.assign(same=same), "same")
+    assert learned.rule == "True if billing == shipping, else False"
+
+
+def test_rows_without_a_target_are_skipped():
+    table = orders()
+    answer = pd.Series(np.where(table.total > 100, "yes", "no")).mask(pd.Series(np.arange(N) < 50), None)
+    messages: list[str] = []
+    learned = commands.learn(table.assign(answer=answer), "answer", on_message=messages.append)
+    assert learned.rule == "yes if total > 100, else no"
+    assert "skipping 50 rows with missing values" in messages
+    assert learned.verified.rows == N - 50
+
+
+def test_a_saved_rule_predicts_from_texts_dates_and_gaps(tmp_path):
+    table = orders()
+    late = (table.shipped > table.due) | (table.member == "gold")
+    learned = commands.learn(table.assign(late=late), "late", restarts=8)
+    to_saved(learned.estimator, "late", learned.program).save(tmp_path / "rule.json")
+    fresh = orders()
+    fresh.to_csv(tmp_path / "fresh.csv", index=False)
+    (answers,) = list(commands.apply(tmp_path / "rule.json", tmp_path / "fresh.csv"))
+    assert (answers["late"].to_numpy() == ((fresh.shipped > fresh.due) | (fresh.member == "gold")).to_numpy()).all()
+    assert load_saved(tmp_path / "rule.json").program == learned.program
+
+
+def test_a_rule_is_not_applied_to_columns_of_another_kind(tmp_path):
+    table = orders()
+    learned = commands.learn(table.assign(late=table.shipped > table.due), "late", restarts=8)
+    to_saved(learned.estimator, "late", learned.program).save(tmp_path / "rule.json")
+    (tmp_path / "fresh.csv").write_text("shipped,due\n3,4\n5,6\n")
+    with pytest.raises(ValueError, match="'shipped' of .* is of kind number, but the rule needs timestamp"):
+        list(commands.apply(tmp_path / "rule.json", tmp_path / "fresh.csv"))
+
+
+def test_whole_groups_are_held_out():
+    groups = RNG.integers(0, 40, N)
+    columns = Columns(torch.from_numpy(RNG.integers(0, 100, (N, 2))), ["a", "b"], groups=groups)
+    rows = LabelledRows(columns, (groups % 2).astype(np.int64), np.ones(N), 2)
+    parts = split_rows(rows, np.random.default_rng(0))
+    assert sorted(np.concatenate(parts)) == list(range(N))
+    owners = [set(groups[part]) for part in parts]
+    assert not owners[0] & owners[1]
+    assert not (owners[0] | owners[1]) & owners[2]
+    assert [0.65 < len(parts[0]) / N < 0.75, 0.1 < len(parts[1]) / N < 0.2, 0.1 < len(parts[2]) / N < 0.2] == [True] * 3
+
+
+@pytest.mark.parametrize("kind", ["class", "number"])
+def test_a_column_of_groups_is_not_learned_from(kind):
+    table = pd.DataFrame(
+        {"customer": RNG.integers(0, 30, N), "a": RNG.integers(0, 100, N), "b": RNG.integers(0, 100, N)}
+    )
+    answer = (table.a > table.b).astype(int) if kind == "class" else table[["a", "b"]].max(axis=1)
+    learned = commands.learn(table.assign(answer=answer), "answer", group="customer")
+    assert learned.rule == ("1 if a > b, else 0" if kind == "class" else "max(a, b)")
+    assert "customer" not in learned.x.columns
+    with pytest.raises(ValueError, match="at least three groups, got 1"):
+        commands.learn(table.assign(answer=answer, one=1), "answer", group="one")
+
+
+def test_features_are_numbers_without_gaps_and_stand_for_conditions():
+    table = orders()
+    kinds = prepare(read(table.assign(answer=table.total > 100)), "answer").kinds
+    features = features_of(table, kinds, table.total > 100)
+    x = features.encode(table)
+    assert {dtype.kind for dtype in x.dtypes} <= {"i", "f"}
+    assert not x.isna().any().any()
+    for name, condition in features.conditions.items():
+        assert set(x[name]) <= {0, 1}
+        assert (evaluate_cells(condition, table, N) == (x[name] == 1)).all()
+    assert features.unit == 86_400_000_000
+    assert str(Meaning(features.derived).of(Program.parse("shipped > due + 3").expression)) == "shipped > due + 3 days"
+
+
+def test_a_missing_cell_is_on_the_side_that_the_rows_show():
+    x = [1, 5, None, 9]
+    truth = np.array([False, False, True, True])
+    start = Program.parse("x > 5").expression
+
+    def wrong(expression):
+        return int((evaluate_cells(expression, {"x": x}, 4) != truth).sum())
+
+    assert str(with_gaps(start, frozenset({"x"}), wrong)) == "x is missing or x > 5"
+    truth[2] = False
+    assert str(with_gaps(start, frozenset({"x"}), wrong)) == "x > 5"
+
+
+def test_dates_that_rows_leave_open_are_round():
+    offset = RNG.integers(3, 200, N) * RNG.choice([-1, 1], N)  # no row is within three days of it
+    table = pd.DataFrame({"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(offset, "D"), "n": RNG.integers(0, 9, N)})
+    learned = commands.learn(table.assign(new=table.day >= pd.Timestamp("2024-01-01")), "new")
+    assert learned.rule == "True if day >= 2024-01-01, else False"
