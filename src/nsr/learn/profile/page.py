@@ -74,7 +74,7 @@ def _cell(value: Any) -> str:
         return "missing"
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, pd.Timestamp):
-        return value.date().isoformat() if value == value.normalize() else value.isoformat(sep=" ")
+        return str(value.date() if value == value.normalize() else value)
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 

@@ -174,7 +174,7 @@ class Profile:
 
     @property
     def table_name(self) -> str:
-        """What emitted checks call the table: the name of the file without its ending, or of the table in a database."""
+        """What checks call the table: the name of the file without its ending, or of the table in a database."""
         return self.source.rpartition("::")[2].rpartition("/")[2].partition(".")[0] or "table"
 
     @property
