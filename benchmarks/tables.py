@@ -28,7 +28,10 @@ CONDITION = "a >= b"
 
 
 def read_with_csv_module(path: Path) -> int:
-    """The reading loop that DuckDB replaced: count the cells that are numbers, column by column, then verify."""
+    """The reading loop that DuckDB replaced, shortened: parse the cells of each column, and again to verify the rule.
+
+    The reader itself also counted kinds and drew the sample, so this is less work than it did.
+    """
     wrong = 0
     with path.open(encoding="utf-8", newline="") as file:
         reader = csv.reader(file, strict=True)
@@ -60,7 +63,7 @@ def write_csv(path: Path) -> None:
     columns = [f"(hash(i, {seed}) % 100000)::INTEGER AS {name}" for seed, name in enumerate("abcdef")]
     columns += [f"((hash(i, {seed}) % 100000) / 100)::DECIMAL(8, 2) AS {name}" for seed, name in ((7, "g"), (8, "h"))]
     columns += [
-        "['red', 'green', 'blue'][1 + hash(i, 9) % 3] AS colour",
+        "['red', 'green', 'blue'][(1 + hash(i, 9) % 3)::INTEGER] AS colour",
         "DATE '2020-01-01' + (i % 999)::INTEGER AS day",
     ]
     duckdb.execute(f"COPY (SELECT {', '.join(columns)} FROM range({CSV_ROWS}) t(i)) TO '{path}' (HEADER)")
@@ -68,10 +71,9 @@ def write_csv(path: Path) -> None:
 
 def write_parquet(path: Path) -> None:
     """Four columns of integers, of which b exceeds a in 1,000 rows."""
-    columns = (
-        "hash(i) % 1000000 AS b, hash(i) % 1000000 + i % 7 - (i % 100000 = 0)::INT * 9 AS a, i AS c, i % 1000 AS d"
-    )
-    query = f"SELECT a::BIGINT AS a, b::BIGINT AS b, c::BIGINT AS c, d::BIGINT AS d FROM (SELECT {columns} FROM range({PARQUET_ROWS}) t(i))"
+    b = "(hash(i) % 1000000)::BIGINT"
+    columns = f"{b} + i % 7 - (i % 100000 = 0)::BIGINT * 9 AS a, {b} AS b, i AS c, i % 1000 AS d"
+    query = f"SELECT {columns} FROM range({PARQUET_ROWS}) t(i)"
     with duckdb.connect(config={"memory_limit": "1GB", "threads": 2}) as connection:
         connection.execute("SET preserve_insertion_order = false")
         connection.execute(f"COPY ({query}) TO '{path}' (FORMAT parquet)")
