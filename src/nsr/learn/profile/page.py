@@ -95,19 +95,17 @@ class Diagram:
     width: int
     height: int
     boxes: Sequence[Box]
-    arrows: Sequence[tuple[Box, Box, bool]]
-    """From, to, and whether some rows break the order."""
+    arrows: Sequence[tuple[Box, Box]]
 
 
 def order_diagram(statements: Sequence[Statement]) -> Diagram | None:
-    """A diagram of the columns that are ordered with at least two others, directly or not."""
-    edges = {}
+    """A diagram of the orders that hold on all rows, of columns that are ordered with at least two others."""
+    edges = []
     for statement in statements:
         claim = statement.candidate.claim
-        if is_order(statement.candidate) and isinstance(claim, Compare):
-            low, high = claim.left.variables[0], claim.right.variables[0]
-            edges[low, high] = statement.breaks > 0
-    layers = _layers(list(edges))
+        if is_order(statement.candidate) and isinstance(claim, Compare) and not statement.breaks:
+            edges.append((claim.left.variables[0], claim.right.variables[0]))
+    layers = _layers(edges)
     if not layers:
         return None
     lines: dict[int, int] = {}
@@ -116,7 +114,7 @@ def order_diagram(statements: Sequence[Statement]) -> Diagram | None:
         line = lines.get(layer, 0)
         lines[layer] = line + 1
         boxes[name] = Box(name, _shortened(name), layer * STEP, line * HEIGHT + 4)
-    arrows = [(boxes[low], boxes[high], broken) for (low, high), broken in edges.items() if low in boxes]
+    arrows = [(boxes[low], boxes[high]) for low, high in edges if low in boxes]
     width = max(layers.values()) * STEP + STEP - 30
     return Diagram(width, max(lines.values()) * HEIGHT, list(boxes.values()), arrows)
 
