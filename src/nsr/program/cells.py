@@ -111,14 +111,22 @@ def _column(name: str, cells: Any, kind: Kind) -> Column:
     missing = is_missing(cells)
     if not missing.any():
         return _values(name, _array(cells), kind), missing
-    array = _array(cells)
-    present = array[~missing]
+    present = _present(cells, missing)
     if present.dtype.kind == "O" and len(present) and all(isinstance(cell, int | np.integer) for cell in present):
         present = np.array([int(cell) for cell in present])  # such as pandas.NA beside integers
     values = _values(name, present, kind) if len(present) else np.zeros(0, dtype=object if kind == Kind.TEXT else int)
-    filled = np.zeros(len(array), dtype=values.dtype)
+    filled = np.zeros(len(missing), dtype=values.dtype)
     filled[~missing] = values
     return filled, missing
+
+
+def _present(cells: Any, missing: np.ndarray) -> np.ndarray:
+    """The cells that are not missing; as an array, all of them would be floats if some are missing integers."""
+    if hasattr(cells, "isna"):  # pandas
+        return np.asarray(cells[~missing])
+    if hasattr(cells, "drop_nulls"):  # polars
+        return np.asarray(cells.filter((~missing).tolist()))
+    return _array(cells)[~missing]
 
 
 def _values(name: str, cells: np.ndarray, kind: Kind) -> np.ndarray:

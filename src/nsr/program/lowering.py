@@ -21,9 +21,11 @@ from nsr.program.expressions import (
     Variable,
     Where,
 )
+from nsr.program.integers import with_integer_coefficients
 from nsr.program.kinds import Kind
 from nsr.program.simplification import negated
 from nsr.program.substitution import rebuilt
+from nsr.program.times import is_temporal
 
 
 def as_choices(number: Count | Order) -> Expression:
@@ -88,6 +90,17 @@ def has_cells(expression: Expression) -> bool:
         isinstance(node, Condition) or (isinstance(node, Variable) and node.kind != Kind.NUMBER)
         for node in expression.walk()
     )
+
+
+def cleared(expression: Expression, *, integers: bool) -> Expression:
+    """Comparisons without fractions: all of them for columns of integers, else those that have nothing but times."""
+    if integers:
+        return with_integer_coefficients(expression)
+    if not has_cells(expression):
+        return expression
+    if isinstance(expression, Compare) and is_temporal(expression) and Kind.NUMBER not in expression.kinds.values():
+        return with_integer_coefficients(expression)
+    return rebuilt(expression, [cleared(child, integers=False) for child in expression.children])
 
 
 def with_presence(node: Expression, *, every: bool = False) -> Expression:

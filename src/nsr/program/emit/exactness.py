@@ -12,9 +12,10 @@ from typing import Any
 
 from nsr.errors import InputError
 from nsr.program.conditions import Condition
-from nsr.program.expressions import Constant, Count, Expression, Linear, Order, Product, Where
+from nsr.program.expressions import Compare, Constant, Count, Expression, Linear, Order, Product, Where
 from nsr.program.kinds import Kind
 from nsr.program.text import number
+from nsr.program.times import is_temporal
 from nsr.program.values import INT64
 
 FLOAT_INTEGERS = 2**53
@@ -42,13 +43,17 @@ def short(value: Fraction | int) -> str:
 def numbers_in(expression: Expression) -> Iterator[Fraction]:
     """Yield the numbers that a target writes: constants, and numerators and denominators of coefficients."""
     for node in expression.walk():
-        if isinstance(node, Constant):
-            yield node.value
-        elif isinstance(node, Linear):
-            yield node.constant
-            for coefficient, _ in node.terms:
-                yield Fraction(coefficient.numerator)
-                yield Fraction(coefficient.denominator)
+        yield from _own_numbers(node)
+
+
+def _own_numbers(node: Expression) -> Iterator[Fraction]:
+    if isinstance(node, Constant):
+        yield node.value
+    elif isinstance(node, Linear):
+        yield node.constant
+        for coefficient, _ in node.terms:
+            yield Fraction(coefficient.numerator)
+            yield Fraction(coefficient.denominator)
 
 
 def is_float(value: Fraction) -> bool:
@@ -60,8 +65,15 @@ def is_float(value: Fraction) -> bool:
 
 
 def rounded_integer(expression: Expression) -> Fraction | None:
-    """The first integer in the expression that float64 would round. (Every target rounds fractions in the same way.)"""
-    return next((value for value in numbers_in(expression) if value.denominator == 1 and not is_float(value)), None)
+    """The first integer in the expression that float64 would round. (Every target rounds fractions in the same way.)
+
+    Dates are compared as integers.
+    """
+    if isinstance(expression, Compare) and is_temporal(expression):
+        return None
+    inside = map(rounded_integer, expression.children)
+    found = (value for value in _own_numbers(expression) if value.denominator == 1 and not is_float(value))
+    return next(found, None) or next((value for value in inside if value is not None), None)
 
 
 def reject_overflow(expression: Expression, target: str) -> None:

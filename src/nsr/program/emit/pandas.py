@@ -15,9 +15,8 @@ from nsr.program.emit.python import NumpyWriter, docstring, literal
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, Moments
 from nsr.program.expressions import Compare, Expression, Truth, Variable
-from nsr.program.integers import with_integer_coefficients
 from nsr.program.kinds import Kind
-from nsr.program.lowering import has_cells, presence, with_presence
+from nsr.program.lowering import cleared, has_cells, presence, with_presence
 from nsr.program.program import Program
 from nsr.program.times import Moment, duration_unit, point_text
 
@@ -42,7 +41,7 @@ def pandas_source(program: Program, *, name: str = "rule", integers: bool = Fals
         integers: Clear comparisons of fractions, for columns of integers and of ``Decimal``.
         missing: Whether cells may be missing; by default if the program has conditions, texts, dates or the like.
     """
-    expression = with_integer_coefficients(program.expression) if integers else program.expression
+    expression = cleared(program.expression, integers=integers)
     missing = has_cells(expression) if missing is None else missing
     names = identifiers(program.inputs, taken=[function_name(name), "df", "np", "pd"])
     present = identifiers((f"has_{written}" for written in names.values()), taken=[name, *names.values(), "df"])

@@ -7,15 +7,15 @@ first. A formula gives true or false, and a number that is missing is null.
 
 from fractions import Fraction
 
+from nsr.data import COMPARISONS
 from nsr.errors import InputError
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.emit.python import NumpyWriter, literal
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, SUM, Moments
-from nsr.program.expressions import Constant, Count, Order, Truth, Variable, Where
-from nsr.program.integers import with_integer_coefficients
+from nsr.program.expressions import Compare, Constant, Count, Order, Truth, Variable, Where
 from nsr.program.kinds import Kind
-from nsr.program.lowering import has_cells, order_cases
+from nsr.program.lowering import cleared, has_cells, order_cases
 from nsr.program.program import Program
 from nsr.program.times import EPOCH, Moment, duration_unit, point
 
@@ -29,7 +29,7 @@ def polars_expression(program: Program, *, integers: bool = False, missing: bool
         integers: Clear comparisons of fractions, for columns of integers and decimals.
         missing: Whether cells may be null; by default if the program has conditions, texts, dates or the like.
     """
-    expression = with_integer_coefficients(program.expression) if integers else program.expression
+    expression = cleared(program.expression, integers=integers)
     missing = has_cells(expression) if missing is None else missing
     writer = PolarsWriter({name: _column(name) for name in program.inputs})
     writer.missing = missing
@@ -76,18 +76,25 @@ class PolarsWriter(NumpyWriter):
         chosen += "".join(f".when({self.write(formula)}).then({self.write(part)})" for formula, part in cases)
         return f"pl{chosen}"
 
+    def comparison(self, node: Compare) -> str:
+        """Write a comparison; that of two limits, as in a median, is known."""
+        match node:
+            case Compare(operator, Constant(one), Constant(other)):
+                return self.truths[bool(COMPARISONS[operator](one, other))]
+        return super().comparison(node)
+
     def condition(self, node: Condition, around: int) -> str:
         """Write a condition."""
-        column, sign = self.names[node.column.name], "" if node.holds else "~"
+        column, negation = self.names[node.column.name], "" if node.holds else ".not_()"
         match node:
             case Flag():
-                return f"{sign}{column}"
+                return f"{column}{negation}"
             case Missing(_, holds):
                 return f"{column}.is_{'' if holds else 'not_'}null()"
             case OneOf(_, holds, (one,)):
                 return self.bound(f"{column} {'==' if holds else '!='} {literal(one)}", SUM, around)
             case OneOf(_, _, texts):
-                return f"{sign}{column}.is_in([{', '.join(map(literal, texts))}])"
+                return f"{column}.is_in([{', '.join(map(literal, texts))}]){negation}"
         raise TypeError(f"cannot write {node!r}")
 
     def microseconds(self, node: Variable) -> str:

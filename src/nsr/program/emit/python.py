@@ -23,9 +23,9 @@ from nsr.program.emit.names import function_name, identifiers, printable
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, COMPARE, OR, SUM, Moments, Writer
 from nsr.program.expressions import Count, Expression, Order, Truth, Variable, Where, as_number
-from nsr.program.integers import denominator, with_integer_coefficients
+from nsr.program.integers import denominator
 from nsr.program.kinds import Kind
-from nsr.program.lowering import as_choices, has_cells, presence, with_presence
+from nsr.program.lowering import as_choices, cleared, has_cells, presence, with_presence
 from nsr.program.program import Program
 from nsr.program.times import EPOCH, Moment, duration_unit, point
 from nsr.program.values import INT64
@@ -56,7 +56,7 @@ def python_source(
         integers: Write a function of integers only, with comparisons cleared of fractions.
         missing: Whether arguments may be None; by default if the program has conditions, texts, dates or the like.
     """
-    expression = with_integer_coefficients(program.expression) if integers else program.expression
+    expression = cleared(program.expression, integers=integers)
     _warn(expression, numpy, integers)
     cells = has_cells(expression)
     missing = cells if missing is None else missing

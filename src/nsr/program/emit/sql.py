@@ -44,7 +44,7 @@ from nsr.program.emit.writer import ATOM, COMPARE, SUM, Moments, Writer
 from nsr.program.expressions import And, Compare, Constant, Count, Expression, Linear, Or, Order, Truth, Variable, Where
 from nsr.program.integers import with_integer_coefficients
 from nsr.program.kinds import Kind
-from nsr.program.lowering import has_cells, order_cases, presence
+from nsr.program.lowering import cleared, has_cells, order_cases, presence
 from nsr.program.program import Program
 from nsr.program.substitution import rebuilt
 from nsr.program.times import EPOCH, UNITS, Moment, duration_unit, point
@@ -95,7 +95,7 @@ class Sql:
         missing: bool | None = None,
     ) -> None:
         one_of("dialect", dialect, DIALECTS)
-        expression = with_integer_coefficients(program.expression) if integers else program.expression
+        expression = cleared(program.expression, integers=integers)
         self.expression = _terminating(expression) if decimals else expression
         reject_overflow(self.expression, "sql")
         _warn(self.expression, integers or decimals)
