@@ -16,6 +16,7 @@ from nsr.cli import main
 from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor, commands
 from nsr.learn.saved import SavedModel, SavedRule, load_saved, to_saved
+from nsr.learn.verification import Verifier
 from nsr.program import Program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -260,7 +261,7 @@ def test_a_number_without_a_rule_prints_the_nearest_one(tmp_path, capsys):
 def test_the_time_limit_is_shared_by_all_searches(tmp_path, monkeypatch):
     limits = []
 
-    def noted(estimator, *_):
+    def noted(estimator, *_, **__):
         limits.append(estimator.time_limit)
         estimator.program_ = None
         return estimator
@@ -290,7 +291,7 @@ def test_contradicting_rows_are_named_and_all_rows_are_verified(tmp_path, monkey
     [
         (["--target", "shiped"], "has no column 'shiped'; did you mean 'shipped'?"),
         (["--target", "shipped", "--kind", "klass"], "unknown kind 'klass': choose from auto, class, number"),
-        (["--target", "shipped", "--emit", "pyton"], "unknown language 'pyton': choose from python, pandas, polars, c,"),
+        (["--target", "shipped", "--emit", "pyton"], "unknown language 'pyton': choose from python, pandas, polars"),
         (["--target", "shipped", "--errors", "0.7"], "errors must be at least 0 and less than 0.5, got 0.7"),
         (["--target", "shipped", "--restarts", "0"], "restarts must be at least 1, got 0"),
         (["--target", "shipped", "--time-limit", "0"], "the time limit must be a positive number of seconds, got 0.0"),
@@ -439,8 +440,8 @@ def test_rounding_is_measured_with_the_weights_of_a_rule(tmp_path):
 def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path, monkeypatch):
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 50, (400, 2)), columns=["a", "b"])
     x.assign(y=x["a"] > x["b"]).to_csv(tmp_path / "t.csv", index=False)
-    verify = commands.verify
-    monkeypatch.setattr(commands, "verify", lambda *a: replace(verify(*a), wrong=60))
+    verify = Verifier.__call__
+    monkeypatch.setattr(Verifier, "__call__", lambda *a: replace(verify(*a), wrong=60))
     learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
     assert learned.estimator.program_ is learned.verified is None
     assert learned.estimator.evidence_.reason == (

@@ -65,23 +65,24 @@ def learn(
     quiet
         Suppress progress and input messages.
     """
-    from nsr.cli import progress
-    from nsr.errors import needs_extra
-    from nsr.files import check_writable
-
-    with needs_extra("learn"):
-        from nsr.learn import commands
-    targets = list(dict.fromkeys(target))
-    outputs = {name: tuple(_path_for(path, name, len(targets) > 1) for path in (save, html)) for name in targets}
-    if html is not None:
-        with needs_extra("reproduce"):
-            import nsr.learn.page  # noqa: F401
-    if emit is not None:
-        commands.check_language(emit)
-    check_writable(*(path for paths in outputs.values() for path in paths if path is not None), keep=table)
+    finished = 0
     code = DONE
-    for name, (save_to, html_to) in outputs.items():
-        try:
+    try:
+        from nsr.cli import progress
+        from nsr.errors import needs_extra
+        from nsr.files import check_writable
+
+        with needs_extra("learn"):
+            from nsr.learn import commands
+        if html is not None:
+            with needs_extra("reproduce"):
+                import nsr.learn.page  # noqa: F401
+        targets = list(dict.fromkeys(target))
+        outputs = {name: [_path_for(path, name, len(targets) > 1) for path in (save, html)] for name in targets}
+        if emit is not None:
+            commands.check_language(emit)
+        check_writable(*(path for paths in outputs.values() for path in paths if path is not None), keep=table)
+        for name, (save_to, html_to) in outputs.items():
             with progress.stages(quiet) as on_progress:
                 learned = commands.learn(
                     table,
@@ -98,14 +99,15 @@ def learn(
                     on_message=(lambda _: None) if quiet else print_message,
                     on_progress=on_progress,
                 )
-        except KeyboardInterrupt:
-            print_message("interrupted; nothing was learned")
-            return INTERRUPTED
-        if len(targets) > 1 and emit is None:
-            print_output(f"{_printable(name)}:")
-        _print_result(learned, emit, saving=save_to is not None)
-        _write_files(learned, name, save_to, html_to)
-        code = code if learned.program is not None else NO_RULE
+            if len(targets) > 1 and emit is None:
+                print_output(f"{_printable(name)}:")
+            _print_result(learned, emit, saving=save_to is not None)
+            _write_files(learned, name, save_to, html_to)
+            code = code if learned.program is not None else NO_RULE
+            finished += 1
+    except KeyboardInterrupt:
+        print_message("interrupted" if finished else "interrupted; nothing was learned")
+        return INTERRUPTED
     return code
 
 

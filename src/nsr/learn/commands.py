@@ -18,7 +18,7 @@ from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.preparation import Prepared, check_columns, prepare
 from nsr.learn.result import Learned
 from nsr.learn.saved import SavedRule, load_saved
-from nsr.learn.verification import verify
+from nsr.learn.verification import Verifier
 from nsr.program.emit import TARGETS
 from nsr.program.equivalence import Equivalence
 from nsr.program.program import Program
@@ -74,9 +74,7 @@ def learn(
     fitted = fit_and_verify(
         sample,
         FitSettings(kind=kind, errors=errors, restarts=restarts, time_limit=time_limit, seed=seed),
-        verify=partial(
-            verify, table, target, list(sample.rows.columns), partial(on_progress, "verifying"), drop_missing
-        ),
+        verify=Verifier(table, target, list(sample.rows.columns), drop_missing, partial(on_progress, "verifying")),
         sampled=not table.complete,
         on_message=on_message,
         on_progress=partial(on_progress, "learning"),

@@ -1,17 +1,23 @@
 """Comparing a rule with the rows of a table."""
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from nsr.errors import InputError
 from nsr.learn import NSRClassifier
 from nsr.learn.preparation import labels_of
 from nsr.learn.result import Estimator, Verified
 from nsr.learn.tables.engine import Progress
 from nsr.learn.tables.table import Table
+from nsr.learn.tables.text import sql_name
 from nsr.program.cells import evaluate_cells, is_missing
+from nsr.program.emit.checks import SqlCheck
+from nsr.program.emit.exactness import InexactWarning
 from nsr.program.expressions import Linear, Variable
 from nsr.program.kinds import Kind
 from nsr.program.program import Program
@@ -21,39 +27,86 @@ MOST_EXAMPLES = 1_000
 """How many contradicting rows are kept."""
 
 
-def verify(
-    table: Table,
-    target: str,
-    columns: list[str],
-    on_progress: Progress,
-    drop_missing: bool,
-    estimator: Estimator,
-    program: Program,
-) -> Verified:
-    """Compare what a program gives with the target on all rows of a table that have one.
+@dataclass(frozen=True)
+class Verifier:
+    """Compares rules with a column of a table, on all rows that have a value there.
 
-    Args:
-        table: The table.
-        target: The column that the program predicts.
-        columns: Those that were learned from: of the rows that are kept as examples.
-        on_progress: Called with the fraction of the rows that have been compared.
-        drop_missing: Skip rows with missing values in these columns.
-        estimator: The one that found the program, which knows the classes.
-        program: A rule in terms of the table.
+    Classes, and numbers that are exact in the database, are compared inside DuckDB with the SQL that a rule is emitted
+    as; other numbers are computed here, so that rounding can be allowed for.
     """
-    rows = wrong = 0
-    examples: list[pd.DataFrame] = []
-    predictions: list[Any] = []
-    label = table.column(target)
-    for part in table.parts([*columns, target], on_progress):
-        part = part.dropna(subset=[*columns, target] if drop_missing else [target])
-        y = labels_of(part[target], label)
-        predicted, contradicts = contradictions(estimator, program, part, y.to_numpy())
-        room = MOST_EXAMPLES - len(predictions)
-        examples.append(part.assign(**{target: y})[contradicts][:room])
-        predictions += predicted[contradicts][:room].tolist()
-        rows, wrong = rows + len(part), wrong + int(contradicts.sum())
-    return Verified(rows, wrong, pd.concat(examples), predictions)
+
+    table: Table
+    target: str
+    columns: Sequence[str]
+    """Those that were learned from."""
+    drop_missing: bool = False
+    """Whether rows with missing values in these are skipped."""
+    on_progress: Progress = lambda _: None
+    """Called with the fraction of the rows that have been compared."""
+
+    def __call__(self, estimator: Estimator, program: Program) -> Verified:
+        """How a rule, found by an estimator, does on all rows."""
+        violated = self._violated(estimator, program)
+        if violated is None:
+            return self._in_parts(estimator, program)
+        try:
+            return self._in_the_database(estimator, program, violated)
+        except InputError:  # such as an integer overflow
+            return self._in_parts(estimator, program)
+
+    @property
+    def _needed(self) -> list[str]:
+        return [self.target, *(self.columns if self.drop_missing else ())]
+
+    def _in_the_database(self, estimator: Estimator, program: Program, violated: str) -> Verified:
+        present = " AND ".join(f"{sql_name(name)} IS NOT NULL" for name in self._needed)
+        condition = f"{present} AND {violated}"
+        rows = self.table.rows
+        if any(self.table.columns[name].missing for name in self._needed):
+            rows = self.table.count(present)
+        wrong = self.table.count(condition, self.on_progress)
+        if not wrong:
+            return Verified(rows, 0, self.table.sample[:0], [])
+        if not isinstance(estimator, NSRClassifier):
+            return self._in_parts(estimator, program)
+        examples = self.table.rows_where(condition, MOST_EXAMPLES)[[*self.columns, self.target]]
+        y = labels_of(examples[self.target], self.table.column(self.target))
+        predicted, _ = contradictions(estimator, program, examples, y.to_numpy())
+        return Verified(rows, wrong, examples.assign(**{self.target: y}), predicted.tolist())
+
+    def _violated(self, estimator: Estimator, program: Program) -> str | None:
+        """SQL of the condition that a row contradicts a rule; None if that has to be computed here."""
+        label = self.table.column(self.target)
+        inputs = [self.table.column(name) for name in program.inputs]
+        exact = all(column.sql_type != "DOUBLE" for column in inputs)
+        classes = None
+        if isinstance(estimator, NSRClassifier):
+            if label.kind not in (Kind.TEXT, Kind.BOOLEAN, Kind.NUMBER):
+                return None
+            classes = None if estimator.gives_labels else estimator.classes_.tolist()
+        elif not exact or label.sql_type == "DOUBLE":
+            return None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", InexactWarning)
+                return SqlCheck(program, "duckdb", self.target, classes, decimals=exact).violated()
+        except InputError:
+            return None
+
+    def _in_parts(self, estimator: Estimator, program: Program) -> Verified:
+        rows = wrong = 0
+        examples: list[pd.DataFrame] = []
+        predictions: list[Any] = []
+        label = self.table.column(self.target)
+        for part in self.table.parts([*self.columns, self.target], self.on_progress):
+            part = part.dropna(subset=self._needed)
+            y = labels_of(part[self.target], label)
+            predicted, contradicts = contradictions(estimator, program, part, y.to_numpy())
+            room = MOST_EXAMPLES - len(predictions)
+            examples.append(part.assign(**{self.target: y})[contradicts][:room])
+            predictions += predicted[contradicts][:room].tolist()
+            rows, wrong = rows + len(part), wrong + int(contradicts.sum())
+        return Verified(rows, wrong, pd.concat(examples), predictions)
 
 
 def contradictions(
