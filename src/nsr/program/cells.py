@@ -126,7 +126,7 @@ def _present(cells: Any, missing: np.ndarray) -> np.ndarray:
         return np.asarray(cells[~missing])
     if hasattr(cells, "drop_nulls"):  # polars
         return np.asarray(cells.filter((~missing).tolist()))
-    return _array(cells)[~missing]
+    return np.asarray(_array(cells)[~missing])
 
 
 def _values(name: str, cells: np.ndarray, kind: Kind) -> np.ndarray:

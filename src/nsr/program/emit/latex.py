@@ -1,6 +1,7 @@
 r"""LaTeX: a formula for readers, with ``\begin{cases}`` and ``\text`` from the package amsmath.
 
-Exact everywhere: numbers are written in full, as terminating decimals or as fractions.
+Exact everywhere: numbers are written in full, as terminating decimals or as fractions. A sum of dates that is neither a
+date nor a duration is one of microseconds.
 """
 
 import re
@@ -9,11 +10,14 @@ from fractions import Fraction
 from typing import ClassVar
 
 from nsr.program import text
+from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.emit.names import printable
 from nsr.program.emit.targets import target
-from nsr.program.emit.writer import ATOM, COMPARE, Writer
-from nsr.program.expressions import Count, Expression, Order, Product, Where, as_number
+from nsr.program.emit.writer import ATOM, COMPARE, Moments, Writer
+from nsr.program.expressions import Count, Expression, Order, Product, Variable, Where, as_number
+from nsr.program.kinds import Kind
 from nsr.program.program import Program
+from nsr.program.times import Moment, duration_unit, point_text
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -42,7 +46,11 @@ def _name(name: str) -> str:
     if indexed := re.fullmatch(r"([A-Za-z]+)([0-9]*)", name):
         word, index = indexed.groups()
         return (word if len(word) == 1 else rf"\mathrm{{{word}}}") + (f"_{{{index}}}" if index else "")
-    return rf"\text{{{''.join(SPECIAL.get(letter, letter) for letter in printable(name))}}}"
+    return _words(name)
+
+
+def _words(words: str) -> str:
+    return rf"\text{{{''.join(SPECIAL.get(letter, letter) for letter in printable(words))}}}"
 
 
 class _Latex(Writer):
@@ -81,6 +89,43 @@ class _Latex(Writer):
         condition, then, otherwise = map(self.write, node.children)
         cases = rf"{then} & \text{{if }} {condition} \\ {otherwise} & \text{{otherwise}}"
         return rf"\begin{{cases}} {cases} \end{{cases}}"
+
+    def condition(self, node: Condition, around: int) -> str:
+        column = self.names[node.column.name]
+        match node:
+            case Flag(_, holds):
+                return column if holds else rf"\lnot {column}"
+            case Missing(_, holds):
+                return self.bound(rf"{column} \text{{ is {'missing' if holds else 'present'}}}", COMPARE, around)
+            case OneOf(_, holds, (one,)):
+                symbol = "=" if holds else r"\neq"
+                return self.bound(f"{column} {symbol} {_words(text.quoted(one))}", COMPARE, around)
+            case OneOf(_, holds, texts):
+                symbol, among = r"\in" if holds else r"\notin", ", ".join(_words(text.quoted(each)) for each in texts)
+                return self.bound(rf"{column} {symbol} \{{{among}\}}", COMPARE, around)
+        raise TypeError(f"cannot write {node!r}")
+
+    def microseconds(self, node: Variable) -> str:
+        return self.names[node.name]
+
+    def moments(self, node: Moments) -> str:
+        symbol = self.operators.get(node.operator, node.operator)
+        return f"{self.moment(node.left)} {symbol} {self.moment(node.right)}"
+
+    def moment(self, side: Moment) -> str:
+        parts = [] if side.point is None else [self.point(side.point)]
+        parts += [self.duration(weight, column) for weight, column in side.durations]
+        return " + ".join(parts) or "0"
+
+    def point(self, value: Variable | int) -> str:
+        return self.names[value.name] if isinstance(value, Variable) else _words(point_text(value) or "")
+
+    def duration(self, weight: Fraction, column: Variable | None) -> str:
+        if column is not None and column.kind == Kind.DURATION:
+            return self.product(weight, column)
+        unit, times = duration_unit(weight)
+        amount = self.number(times) if column is None else self.product(times, column)
+        return rf"{amount}\,\text{{{unit if amount == '1' else f'{unit}s'}}}"
 
     def bound(self, written: str, binding: int, around: int) -> str:
         return rf"\left({written}\right)" if binding < around else written
