@@ -1,5 +1,6 @@
 """Raw tables with texts, dates and missing cells, and the tables that users of other tools have asked for."""
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -119,16 +120,25 @@ def test_a_raw_export_goes_through_unchanged(tmp_path):
     assert "not using column 'order': text with 600 different values" in messages
 
 
+def rejected(program: Program, table: pd.DataFrame) -> list[int]:
+    """The positions of the rows that the emitted check returns from DuckDB."""
+    with duckdb.connect() as database:
+        database.register("checked", table.assign(position=np.arange(len(table))))
+        return sorted(database.execute(program.emit("check-sql", table="checked")).df()["position"])
+
+
 def test_great_expectations_194_one_column_is_never_below_another():
     table = pd.DataFrame({"a": RNG.integers(0, 100, N), "b": RNG.integers(0, 100, N), "c": RNG.integers(0, 9, N)})
     learned = commands.learn(table.assign(valid=table.a >= table.b), "valid")
     assert learned.rule == "True if a >= b, else False"
+    assert rejected(learned.program, table) == np.flatnonzero(table.a < table.b).tolist()
 
 
 def test_sdv_1191_the_end_is_after_the_start():
     table = pd.DataFrame({"start": days(0, 400), "end": days(0, 400), "room": some(["A", "B", "C"])})
     learned = commands.learn(table.assign(valid=table.end > table.start), "valid")
     assert learned.rule == "True if end > start, else False"
+    assert rejected(learned.program, table) == np.flatnonzero(table.end <= table.start).tolist()
 
 
 def test_deequ_110_private_customers_have_a_first_name():
@@ -142,6 +152,7 @@ def test_deequ_110_private_customers_have_a_first_name():
     valid = (table.type != "private") | table.first_name.notna()
     learned = commands.learn(table.assign(valid=valid), "valid")
     assert learned.rule == "True if first_name is present or type != 'private', else False"
+    assert rejected(learned.program, table) == np.flatnonzero(~valid).tolist()
 
 
 def test_imodels_117_categories():
@@ -154,12 +165,19 @@ def test_imodels_117_categories():
     fresh = pd.DataFrame({"job": some(list("abcdefgh")), "age": RNG.integers(18, 80, N), "city": some(["Rome"])})
     writes = ~(fresh.job.isin(["b", "d", "g"]) & (fresh.age < 40))
     assert (learned.program(fresh) == writes).all()
+    assert rejected(learned.program, fresh) == np.flatnonzero(~writes).tolist()
 
 
 def test_pysr_150_which_column_is_taken_depends_on_a_comparison_of_columns():
     table = pd.DataFrame(RNG.integers(-50, 50, (N, 4)), columns=["x", "y", "z", "w"])
-    learned = commands.learn(table.assign(out=np.where(table.x > table.y, table.z, table.w)), "out")
+    table["out"] = np.where(table.x > table.y, table.z, table.w)
+    learned = commands.learn(table, "out")
     assert str(learned.program) == "where(x > y, z, w)"
+    table.loc[[3, 77], "out"] += 1000
+    with duckdb.connect() as database:
+        database.register("the table", table)
+        wrong = database.execute(learned.emit("check-sql")).df()
+    assert sorted(wrong["out"]) == sorted(table.loc[[3, 77], "out"])
 
 
 def test_several_classes_of_texts_and_dates():
@@ -193,6 +211,23 @@ def test_texts_of_two_columns_can_be_equal():
     same = (table.billing == table.shipping) & table.billing.notna()
     learned = commands.learn(table.assign(same=same), "same")
     assert learned.rule == "True if billing == shipping, else False"
+
+
+@pytest.mark.parametrize("language", ["check-sql", "dbt", "check-constraint", "pandera", "python", "polars"])
+def test_a_learned_rule_is_emitted_with_its_target_and_classes(language):
+    table = orders()
+    learned = commands.learn(table.assign(late=np.where(table.shipped > table.due, "yes", "no")), "late")
+    text = learned.emit(language, "postgres" if "sql" in language else None)
+    assert "shipped" in text
+    if language in ("check-sql", "dbt", "check-constraint"):
+        assert '"late" = CASE WHEN "due" < "shipped" THEN \'yes\' ELSE \'no\' END' in text
+
+
+def test_a_dialect_is_for_sql():
+    table = orders()
+    learned = commands.learn(table.assign(late=table.total > 100), "late")
+    with pytest.raises(ValueError, match="a dialect is for SQL, not for python"):
+        learned.emit("python", "postgres")
 
 
 def test_rows_without_a_target_are_skipped():

@@ -26,6 +26,7 @@ def learn(
     drop_missing: Annotated[bool, Parameter(negative="")] = False,
     group: str | None = None,
     emit: str | None = None,
+    dialect: str | None = None,
     save: Path | None = None,
     html: Path | None = None,
     quiet: Annotated[bool, Parameter(negative="")] = False,
@@ -56,7 +57,10 @@ def learn(
     group
         Column, such as a customer, whose equal values are rows to hold out together. It is not learned from.
     emit
-        Print the rule in this language instead: python, pandas, polars, sql, c, sympy, latex, smtlib or json.
+        Print the rule in this language instead: python, pandas, polars, sql, c, sympy, latex, smtlib or json; or as a
+        check that the target follows it: check-sql, check-constraint, dbt or pandera.
+    dialect
+        The database, for SQL: duckdb, sqlite, postgres, mysql, bigquery, snowflake, spark, tsql or redshift.
     save
         Save the rule to this file, or the model if there is no rule, for nsr apply. With several targets, the name of
         each is put before the ending: rule.json becomes rule.late.json.
@@ -80,7 +84,7 @@ def learn(
         targets = list(dict.fromkeys(target))
         outputs = {name: [_path_for(path, name, len(targets) > 1) for path in (save, html)] for name in targets}
         if emit is not None:
-            commands.check_language(emit)
+            commands.check_language(emit, dialect)
         check_writable(*(path for paths in outputs.values() for path in paths if path is not None), keep=table)
         for name, (save_to, html_to) in outputs.items():
             with progress.stages(quiet) as on_progress:
@@ -101,7 +105,7 @@ def learn(
                 )
             if len(targets) > 1 and emit is None:
                 print_output(f"{_printable(name)}:")
-            _print_result(learned, emit, saving=save_to is not None)
+            _print_result(learned, emit, dialect, saving=save_to is not None)
             _write_files(learned, name, save_to, html_to)
             code = code if learned.program is not None else NO_RULE
             finished += 1
@@ -140,7 +144,7 @@ def _write_files(learned: "Learned", target: str, save: Path | None, html: Path 
         print_message(f"wrote {html}")
 
 
-def _print_result(learned: "Learned", emit: str | None, *, saving: bool) -> None:
+def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, saving: bool) -> None:
     """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
     program = learned.program
     if program is None:
@@ -151,7 +155,7 @@ def _print_result(learned: "Learned", emit: str | None, *, saving: bool) -> None
         print_message(learned.summary())
         if learned.class_codes:
             print_message(f"in the code, {', '.join(f'{code} means {label}' for code, label in learned.class_codes)}")
-        print_output(str(program.emit(emit)).rstrip("\n"))
+        print_output(learned.emit(emit, dialect).rstrip("\n"))
 
 
 def apply(

@@ -20,6 +20,7 @@ from nsr.learn.result import Learned
 from nsr.learn.saved import SavedRule, load_saved
 from nsr.learn.verification import Verifier
 from nsr.program.emit import TARGETS
+from nsr.program.emit.dialects import DIALECTS
 from nsr.program.equivalence import Equivalence
 from nsr.program.program import Program
 
@@ -92,6 +93,8 @@ def learn(
         program=fitted.program,
         verified=fitted.verified,
         seconds=time.perf_counter() - start,
+        has_floats=fitted.program is None
+        or any(table.columns[name].sql_type == "DOUBLE" for name in fitted.program.inputs),
     )
 
 
@@ -151,9 +154,11 @@ def _other_program(rule: SavedRule, against: str) -> Program:
     return other.program
 
 
-def check_language(name: str) -> None:
-    """Raise an InputError for a language that rules cannot be written in."""
+def check_language(name: str, dialect: str | None = None) -> None:
+    """Raise an InputError for a language that rules cannot be written in, or a dialect that is not known."""
     one_of("language", name, [target for target in TARGETS if target != "onnx"])
+    if dialect is not None:
+        one_of("dialect", dialect, DIALECTS)
 
 
 def _input_messages(table: tables.Table, sample: Prepared) -> Iterator[str]:

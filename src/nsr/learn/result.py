@@ -1,14 +1,17 @@
 """What was learned from a table: the rule, the evidence for it, and the rows that contradict it."""
 
+import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.evidence import percent
 from nsr.program.cells import evaluate_cells
+from nsr.program.emit import TARGETS
 from nsr.program.expressions import Expression, Not, Or, Where
 from nsr.program.program import Program
 
@@ -54,6 +57,36 @@ class Learned:
     verified: Verified | None
     """How the rule did on all rows of the table; None if there is no rule."""
     seconds: float
+    has_floats: bool = True
+    """Whether columns that the rule uses hold floats rather than integers, decimals, texts or dates."""
+
+    def emit(self, language: str, dialect: str | None = None) -> str:
+        """The rule in another language, or as a check that the target is what the rule gives.
+
+        Args:
+            language: A key of ``nsr.program.emit.TARGETS``.
+            dialect: The database, for SQL.
+        """
+        assert self.program is not None
+        accepted = inspect.signature(TARGETS[language]).parameters
+        if dialect is not None and "dialect" not in accepted:
+            raise InputError(f"a dialect is for SQL, not for {language}")
+        options: dict[str, Any] = {
+            "dialect": dialect or "duckdb",
+            "column": self.target,
+            "classes": self._classes_in_checks(),
+            "missing": True if any(self.table[name].isna().any() for name in self.program.inputs) else None,
+            "decimals": not self.has_floats,
+        }
+        if language in ("check-sql", "dbt"):
+            options["table"] = self.source.split(".")[0]
+        return str(self.program.emit(language, **{key: each for key, each in options.items() if key in accepted}))
+
+    def _classes_in_checks(self) -> list[Any] | None:
+        if not isinstance(self.estimator, NSRClassifier) or self.estimator.gives_labels:
+            return None
+        labels: list[Any] = self.estimator.classes_.tolist()
+        return labels
 
     @property
     def is_classification(self) -> bool:
