@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from nsr.errors import InputError
-from nsr.learn.tables import chunks, read, table
+from nsr.learn.preparation import check_columns
+from nsr.learn.tables import read, table
+from nsr.program.kinds import Kind
 
 
 def write(path, rows, header="a,b,y"):
@@ -33,12 +35,12 @@ def test_a_sample_is_fair_in_order_and_depends_on_the_seed_alone(tmp_path):
     assert np.mean(drawn) == pytest.approx(499.5, abs=4 * 289 / 2000**0.5)
 
 
-def test_types_are_the_same_in_all_chunks(tmp_path, monkeypatch):
+def test_types_are_the_same_in_all_parts(tmp_path, monkeypatch):
     count = 3 * table.VECTOR
     rows = [f"{n},{n},no" for n in range(count)] + [f"{count},0.5,yes"]
     made = read(write(tmp_path / "t.csv", rows))
     monkeypatch.setattr(table, "PART", 1)
-    parts = list(chunks(made, ["a", "b"], target="y"))
+    parts = list(made.parts(["a", "b", "y"]))
     assert len(parts) == 4
     assert {tuple(map(str, part.dtypes)) for part in parts} == {("int64", "float64", "str")}
     every = pd.concat(parts)
@@ -61,11 +63,10 @@ def test_a_bad_cell_in_a_late_row_is_named_with_its_row(tmp_path):
     path = write(tmp_path / "t.csv", [f"{n},{n},0" for n in range(3000)] + ["7,x,0", ",3,1"])
     made = read(path, rows=5)
     with pytest.raises(InputError, match=r"^'x' is not a number \(row 3002, column 'b'; 1 such cell\)"):
-        chunks(made, ["a", "b"])
-    with pytest.raises(InputError, match=r"missing values \(1 in 'a'; 3,002 rows in total\): fill them in, or use --"):
-        chunks(made, ["a"])
-    every = pd.concat(chunks(made, ["a"], drop_missing=True))
-    assert (len(every), str(every["a"].dtype)) == (3001, "int64")
+        made.check(["a", "b"])
+    made.check(["a"])
+    every = pd.concat(made.parts(["a"]))
+    assert (len(every), str(every["a"].dtype)) == (3002, "Int64")
 
 
 def test_all_rows_are_counted_and_found_by_condition(tmp_path):
@@ -78,23 +79,16 @@ def test_all_rows_are_counted_and_found_by_condition(tmp_path):
         made.count("no_such_column > 1")
 
 
-def test_unknown_and_non_numeric_columns_are_errors(tmp_path):
+def test_unknown_columns_and_other_kinds_are_errors(tmp_path):
     made = read(write(tmp_path / "t.csv", ["1,x,0", "2,y,1"], "Price,colour,y"))
     with pytest.raises(InputError, match=r"t.csv has no column 'pirce'; did you mean 'Price'\?$"):
-        chunks(made, ["pirce"])
+        made.check(["pirce"])
     with pytest.raises(InputError, match="t.csv has no column '§'; its columns are 'Price', 'colour', 'y'$"):
         made.column("§")
-    with pytest.raises(InputError, match="'colour' of .* is not numeric: text or dates, such as 'x' in row 2"):
-        chunks(made, ["Price", "colour"])
+    with pytest.raises(InputError, match="column 'colour' of .* is of kind text, but the rule needs number"):
+        check_columns(made, {"Price": Kind.NUMBER, "colour": Kind.NUMBER})
     with pytest.raises(InputError, match="rows must be at least 1, got 0"):
         read(made.name, rows=0)
-
-
-def test_many_columns_with_missing_values_make_a_short_sentence(tmp_path):
-    names = [f"c{n}" for n in range(12)]
-    made = read(write(tmp_path / "t.csv", [",".join("1" * 12), "," * 11], ",".join(names)))
-    with pytest.raises(InputError, match=r"1 in 'c9', and more in 2 other columns; 2 rows in total"):
-        chunks(made, names)
 
 
 def test_a_sample_does_not_repeat_the_random_numbers_of_the_table(tmp_path):

@@ -5,7 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from nsr.errors import InputError
-from nsr.learn.tables import prepare, read
+from nsr.learn.preparation import prepare
+from nsr.learn.tables import read
+from nsr.program.kinds import Kind
 
 
 def table(tmp_path, text, **options):
@@ -16,8 +18,9 @@ def table(tmp_path, text, **options):
 
 def test_numbers_stay_exact_and_labels_stay_labels(tmp_path):
     ready = prepare(table(tmp_path, "a,b,c,y\n9007199254740993,0.1,true,no\n2,3,False,yes\n"), "y")
-    assert ready.features.to_dict("list") == {"a": [2**53 + 1, 2], "b": [0.1, 3.0], "c": [1, 0]}
-    assert list(map(str, ready.features.dtypes)) == ["int64", "float64", "int64"]
+    assert ready.rows.to_dict("list") == {"a": [2**53 + 1, 2], "b": [0.1, 3.0], "c": [True, False]}
+    assert list(map(str, ready.rows.dtypes)) == ["int64", "float64", "boolean"]
+    assert list(ready.kinds.values()) == [Kind.NUMBER, Kind.NUMBER, Kind.BOOLEAN]
     assert (ready.target.tolist(), ready.target.name) == (["no", "yes"], "y")
     assert (ready.left_out, ready.dropped) == ((), 0)
 
@@ -35,11 +38,10 @@ def test_a_target_has_the_type_of_its_cells(tmp_path, cells, labels):
 def test_uninformative_columns_are_left_out_with_the_reason(tmp_path):
     text = ",a,k,twin,word,day,none,y\n0,1,5,1,red,2024-01-02,,0\n1,2,5,2,blue,2024-01-03,,1\n"
     ready = prepare(table(tmp_path, text), "y")
-    assert list(ready.features) == ["a"]
+    assert list(ready.rows) == ["a", "word", "day"]
+    assert list(ready.kinds.values()) == [Kind.NUMBER, Kind.TEXT, Kind.DATE]
     assert dict(ready.left_out) == {
         "unnamed column 1": "no name",
-        "word": "text or dates, such as 'red' in row 2",
-        "day": "text or dates, such as '2024-01-02' in row 2",
         "none": "empty",
         "k": "constant",
         "twin": "identical to 'a'",
@@ -48,28 +50,25 @@ def test_uninformative_columns_are_left_out_with_the_reason(tmp_path):
 
 def test_rows_with_missing_values_are_dropped_on_request(tmp_path):
     made = table(tmp_path, "a,b,k,y\n9007199254740993,1,5,0\n2,NA,,1\n3,4,5,\n5,6,5,1\n")
-    with pytest.raises(InputError) as error:
-        prepare(made, "y")
-    assert str(error.value) == (
-        f"{made.name} has missing values (1 in 'b', 1 in 'y'; 4 rows in total): "
-        "fill them in, or use --drop-missing to skip those rows"
-    )
+    kept = prepare(made, "y")
+    assert (kept.rows.index.tolist(), kept.rows.b.tolist()[0], kept.dropped) == ([2, 3, 5], 1, 1)
+    assert kept.rows.b.isna().tolist() == [False, True, False]
     ready = prepare(made, "y", drop_missing=True)
-    assert ready.features.to_dict("list") == {"a": [2**53 + 1, 5], "b": [1, 6]}
-    assert (ready.features.index.tolist(), ready.target.tolist(), ready.dropped) == ([2, 5], [0, 1], 2)
-    assert list(prepare(made, "y", drop_missing=True, only=["a"]).features) == ["a"]
+    assert ready.rows[["a", "b"]].to_dict("list") == {"a": [2**53 + 1, 5], "b": [1, 6]}
+    assert (ready.rows.index.tolist(), ready.target.tolist(), ready.dropped) == ([2, 5], [0, 1], 2)
+    assert list(prepare(made, "y", drop_missing=True, only=["a"]).rows) == ["a"]
 
 
 def test_a_column_that_dropping_makes_constant_is_left_out(tmp_path):
     ready = prepare(table(tmp_path, "a,b,y\n1,7,0\n2,7,1\n,8,1\n"), "y", drop_missing=True)
-    assert (list(ready.features), ready.left_out) == (["a"], (("b", "constant"),))
+    assert (list(ready.rows), ready.left_out) == (["a"], (("b", "constant"),))
 
 
 def test_dropped_rows_are_counted_in_the_complete_file(tmp_path):
     text = "a,b,y\n" + "".join(f"{n},{'' if n % 4 == 0 else n % 3},{n % 2}\n" for n in range(100))
     ready = prepare(table(tmp_path, text, rows=20), "y", drop_missing=True)
     assert ready.dropped == 25
-    assert 0 < len(ready.features) <= 20
+    assert 0 < len(ready.rows) <= 20
 
 
 def test_messages_about_a_sample_say_so(tmp_path):
@@ -88,21 +87,21 @@ def test_messages_about_a_sample_say_so(tmp_path):
         ("a,Y\n1,1\n2,2\n", {}, "has no column 'y'; did you mean 'Y'?"),
         ("a,y\n1,1\n2,2\n", {"only": ["y"]}, "'y' is the target: remove it from the columns to learn from"),
         ("a,y\n1,1\n2,2\n", {"only": ["aa"]}, "has no column 'aa'; did you mean 'a'?"),
-        ("y\n1\n2\n", {}, "no numeric column is left to learn 'y' from: there is no other column"),
+        ("y\n1\n2\n", {}, "no column is left to learn 'y' from: there is no other column"),
         (
-            "a,b,y\n1,x,1\n1,z,2\n",
+            "a,b,y\n1,x,1\n1,x,2\n",
             {},
-            "no numeric column is left to learn 'y' from: 'b' (text or dates, such as 'x' in row 2), 'a' (constant)",
+            "no column is left to learn 'y' from: 'a' (constant), 'b' (constant)",
         ),
         (
             "a,y\n1,1\n2,1\n,2\n",
             {"drop_missing": True},
-            "the target 'y' is constant: it is 1 in all 2 rows left after dropping 1 row with missing values",
+            "the target 'y' is constant: it is 1 in all 2 rows left after skipping 1 row with missing values",
         ),
         (
             "a,b,y\n1,,1\n2,,1\n,3,2\n,4,2\n",
             {"drop_missing": True},
-            "has no row left after dropping 4 rows with missing values: a rule needs at least two",
+            "has no row left after skipping 4 rows with missing values: a rule needs at least two",
         ),
         ("a,y\n1,1\n2,2\nx,3\n", {}, "'x' is not a number (row 4, column 'a'; 1 such cell)"),
         ("a,y\n1,1\n2,inf\n3,3\n", {}, "'inf' is infinite or too large (row 3, column 'y'; 1 such cell)"),
@@ -116,7 +115,7 @@ def test_what_cannot_be_learned_is_an_error(tmp_path, text, options, sentence):
 
 def test_a_bad_column_that_is_not_used_does_not_matter(tmp_path):
     made = table(tmp_path, "a,id,y\n1,99999999999999999999,0\n2,99999999999999999998,1\n")
-    assert list(prepare(made, "y", only=["a"]).features) == ["a"]
+    assert list(prepare(made, "y", only=["a"]).rows) == ["a"]
     with pytest.raises(InputError, match=r"does not fit in 64 bits \(row 2, column 'id'\)"):
         prepare(made, "y")
 
@@ -125,5 +124,5 @@ def test_parquet_is_prepared_like_csv(tmp_path):
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": [2**53 + 1, None, 4], "b": [True, False, False], "y": ["x", "y", "y"]}), path)
     ready = prepare(read(path), "y", drop_missing=True)
-    assert ready.features.to_dict("list") == {"a": [2**53 + 1, 4], "b": [1, 0]}
-    assert ready.features.index.tolist() == [1, 3]
+    assert ready.rows.to_dict("list") == {"a": [2**53 + 1, 4], "b": [True, False]}
+    assert ready.rows.index.tolist() == [1, 3]
