@@ -167,7 +167,7 @@ def test_a_proof_for_integers_stands_beside_time_that_ran_out_for_reals(monkeypa
     exhausted = _Search.exhausted
 
     def slow_on_reals(search, seconds):
-        return None if search.over == "reals" else exhausted(search, seconds)
+        return None if search.inputs.over == "reals" else exhausted(search, seconds)
 
     monkeypatch.setattr(_Search, "exhausted", slow_on_reals)
     verdict = Program(a > b).equivalent(a >= b + 1, over="auto", timeout=3)

@@ -1,8 +1,9 @@
 """Whether two programs give the same answer for all inputs: a proof by z3, or a row where they differ."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -10,10 +11,14 @@ from typing import Any
 
 from nsr.errors import InputError, needs_extra, one_of
 from nsr.program import text
-from nsr.program.emit.smtlib import term
+from nsr.program.conditions import OneOf
+from nsr.program.emit.smtlib import Terms, gap_columns
 from nsr.program.expressions import Compare, Expression, Number, Variable, rational
 from nsr.program.integers import with_integer_coefficients
+from nsr.program.kinds import Kind
+from nsr.program.lowering import has_cells
 from nsr.program.program import Program
+from nsr.program.times import EPOCH, POINTS, UNITS, duration_text, microseconds, point_text
 
 DOMAINS = {"reals": ("Real", "numbers"), "integers": ("Int", "integers")}
 """For each set of inputs, the sort in SMT-LIB and the word in a sentence."""
@@ -22,13 +27,19 @@ LONGEST = 86_400.0
 SEARCH, STEP = 2.0, 0.25
 """Seconds spent on making a row simpler, and on each attempt."""
 
-UNITS = (1, 2, 10)
+UNITS_OF_NUMBERS = (1, 2, 10)
 """A row of integers is preferred, then one of halves, then one of tenths."""
 
 HUGE = 10**100
 """Numbers from here on are not made smaller."""
 
-Row = dict[str, Fraction | int]
+FIRST, LAST = microseconds(datetime.min), microseconds(datetime.max)
+LONGEST_DURATION = 999_999_999 * UNITS["day"]
+"""What Python's dates, times and durations can be, and therefore a row."""
+
+Numbers = dict[str, Fraction | int]
+Row = dict[str, Any]
+"""Numbers, texts, truth values, dates, times and durations, as ``Program`` takes them; None for a missing cell."""
 Bounds = tuple[Fraction | None, Fraction | None]
 
 
@@ -59,6 +70,8 @@ class Equivalence:
     """The seconds that were allowed."""
     same_for_integers: bool = False
     """Whether they are proved to be the same for all integers, although not for all reals."""
+    has_cells: bool = False
+    """Whether there are texts, dates or the like, so that rows are not only numbers."""
 
     def __bool__(self) -> bool:
         return self.equal is True
@@ -66,16 +79,23 @@ class Equivalence:
     @property
     def integral(self) -> bool:
         """Whether they differ at a row of integers."""
-        return self.row is not None and all(value.denominator == 1 for value in self.row.values())
+        return self.row is not None and not any(
+            isinstance(v, Fraction) and v.denominator > 1 for v in self.row.values()
+        )
 
     def __str__(self) -> str:
         integers = f"the same for all integers{self._range()}; " if self.same_for_integers else ""
         if self.row is None or self.answers is None:
             found = "the same" if self.equal else f"not decided within {self.timeout:g} s"
-            return f"{integers}{found} for all {DOMAINS[self.over][1]}{self._range()}"
-        values = ", ".join(f"{text.name(name)} = {text.number(Fraction(value))}" for name, value in self.row.items())
+            return f"{integers}{found} for all {self._inputs()}{self._range()}"
+        values = ", ".join(f"{text.name(name)} {_shown_cell(value)}" for name, value in self.row.items())
         one, other = map(_shown, self.answers)
         return f"{integers}{'they ' if integers else ''}differ{' at ' if values else ''}{values}: {one} and {other}"
+
+    def _inputs(self) -> str:
+        if not self.has_cells:
+            return DOMAINS[self.over][1]
+        return "rows" if self.over == "reals" else "rows of integers"
 
     def _range(self) -> str:
         low, high = (None if bound is None else text.number(bound) for bound in (self.low, self.high))
@@ -84,8 +104,27 @@ class Equivalence:
         return f" of at least {low}" if low is not None else f" of at most {high}" if high is not None else ""
 
 
-def _shown(answer: Any) -> str:
-    return text.number(Fraction(answer)) if type(answer) in (int, Fraction) else str(answer)
+def _shown_cell(value: Any) -> str:
+    return "is missing" if value is None else f"= {_shown(value)}"
+
+
+def _shown(value: Any) -> str:
+    """Write a cell or an answer."""
+    match value:
+        case None:
+            return "missing"
+        case bool():
+            return str(value)
+        case int() | Fraction():
+            return text.number(Fraction(value))
+        case str():
+            return text.quoted(value)
+        case date():
+            return point_text(microseconds(value)) or str(value)
+        case timedelta():
+            size = duration_text(abs(microseconds(value)))
+            return f"-{size}" if value < timedelta(0) else str(size)
+    return str(value)
 
 
 def compare(
@@ -96,6 +135,7 @@ def compare(
     low: Number | None = None,
     high: Number | None = None,
     timeout: float = 10.0,
+    missing: bool | None = None,
 ) -> Equivalence:
     """Prove that two programs are the same, or find a simple row where they differ; see ``Program.equivalent``."""
     one_of("set of numbers", over, (*DOMAINS, "auto"))
@@ -106,31 +146,41 @@ def compare(
         raise InputError(f"a formula cannot be compared with a number, got {left} and {right}")
     if not 0 < timeout <= LONGEST:
         raise InputError(f"the time limit must be more than 0 and at most {LONGEST:,.0f} seconds, got {timeout}")
+    kinds = left.expression.kinds
+    for name, kind in right.expression.kinds.items():
+        if kinds.setdefault(name, kind) != kind:
+            raise InputError(
+                f"column {name!r} is of kind {str(kinds[name])!r} in one program, {str(kind)!r} in the other"
+            )
     bounds = _bounds(over, low, high)
     if over != "auto":
-        return _compare(left, right, over, bounds, timeout)
-    on_reals = _compare(left, right, "reals", bounds, timeout)
+        return _compare(left, right, over, bounds, timeout, missing)
+    on_reals = _compare(left, right, "reals", bounds, timeout, missing)
     if on_reals or on_reals.integral or not _has_integers(bounds):
         return on_reals
-    on_integers = _compare(left, right, "integers", bounds, timeout)
+    on_integers = _compare(left, right, "integers", bounds, timeout, missing)
     return on_integers if on_integers.row is not None else replace(on_reals, same_for_integers=bool(on_integers))
 
 
-def _compare(left: Program, right: Program, over: str, bounds: Bounds, timeout: float) -> Equivalence:
+def _compare(
+    left: Program, right: Program, over: str, bounds: Bounds, timeout: float, missing: bool | None
+) -> Equivalence:
     with needs_extra("prove"):
         import z3
 
-    search = _Search(z3, left, right, over, bounds)
+    search = _Search(z3, left, right, _Inputs.of(left, right, over, missing), bounds)
+    cells = has_cells(left.expression) or has_cells(right.expression)
+    unknown = Equivalence(None, over, *bounds, timeout=timeout, has_cells=cells)
     equal = search.exhausted(timeout)
     if equal is not False:
-        return Equivalence(equal, over, *bounds, timeout=timeout)
+        return replace(unknown, equal=equal)
     row = search.simple_row()
     answers = left(row), right(row)  # exact, so that the solver need not be trusted
     if answers[0] == answers[1] and search.rounded:
-        return Equivalence(None, over, *bounds, timeout=timeout)
+        return unknown
     if answers[0] == answers[1]:
         raise RuntimeError(f"z3 claims that {left} and {right} differ at {row}, where both give {answers[0]}")
-    return Equivalence(False, over, *bounds, row=row, answers=answers, timeout=timeout)
+    return replace(unknown, equal=False, row=row, answers=answers)
 
 
 def _bounds(over: str, low: Number | None, high: Number | None) -> Bounds:
@@ -147,19 +197,91 @@ def _has_integers(bounds: Bounds) -> bool:
     return low is None or high is None or ceil(low) <= high
 
 
+@dataclass(frozen=True)
+class _Inputs:
+    """The columns of two programs, and how the solver knows them."""
+
+    kinds: Mapping[str, Kind]
+    gaps: Sequence[str]
+    """The columns that may be missing."""
+    texts: Sequence[str]
+    """All texts in the programs: the solver knows a text by its position, and other texts by further numbers."""
+    over: str
+
+    @classmethod
+    def of(cls, left: Program, right: Program, over: str, missing: bool | None) -> "_Inputs":
+        expressions = left.expression, right.expression
+        kinds = left.expression.kinds | right.expression.kinds
+        conditions = [node for each in expressions for node in each.walk() if isinstance(node, OneOf)]
+        return cls(
+            {name: kinds[name] for name in (*left.inputs, *right.inputs)},
+            gap_columns(expressions, missing),
+            sorted({each for condition in conditions for each in condition.texts}),
+            over,
+        )
+
+    @property
+    def symbols(self) -> dict[str, str]:
+        return {name: f"x{position}" for position, name in enumerate(self.kinds)}
+
+    @property
+    def missing(self) -> dict[str, str]:
+        return {name: f"missing_{self.symbols[name]}" for name in self.gaps}
+
+    @property
+    def sort(self) -> str:
+        """The sort of columns of numbers."""
+        return DOMAINS[self.over][0]
+
+    @property
+    def sorts(self) -> dict[str, str]:
+        other = {Kind.NUMBER: self.sort, Kind.BOOLEAN: "Bool"}
+        return {name: other.get(kind, "Int") for name, kind in self.kinds.items()}
+
+    @property
+    def terms(self) -> Terms:
+        return Terms(self.symbols, self.sort, self.sort, self.missing, lambda each: str(self.texts.index(each)))
+
+    def cell(self, name: str, number: Fraction | int) -> Any:
+        """What stands in a row for a number that the solver found."""
+        match self.kinds[name]:
+            case Kind.TEXT:
+                position = int(number)
+                return self.texts[position] if position < len(self.texts) else self.other_text(position)
+            case Kind.DATE:
+                return EPOCH.date() + timedelta(days=int(number))
+            case Kind.TIMESTAMP:
+                return EPOCH + timedelta(microseconds=int(number))
+            case Kind.DURATION:
+                return timedelta(microseconds=int(number))
+        return number
+
+    def other_text(self, position: int) -> str:
+        """A text that is not in the programs; a different one for each position."""
+        word = "other" if position == len(self.texts) else f"other {position}"
+        while word in self.texts:
+            word += "_"
+        return word
+
+
 class _Search:
     """Looks for rows in a range where two programs differ."""
 
-    def __init__(self, z3: Any, left: Program, right: Program, over: str, bounds: Bounds) -> None:
-        self.z3, self.over, self.rounded = z3, over, False
-        names = dict.fromkeys((*left.inputs, *right.inputs))
-        symbols, sort = {name: f"x{position}" for position, name in enumerate(names)}, DOMAINS[over][0]
+    def __init__(self, z3: Any, left: Program, right: Program, inputs: _Inputs, bounds: Bounds) -> None:
+        self.z3, self.inputs, self.rounded = z3, inputs, False
         self.solver = z3.Solver(ctx=z3.Context())
-        lines = [f"(declare-const {symbol} {sort})" for symbol in symbols.values()]
-        lines += [f"(assert {condition})" for condition in _conditions(left, right, symbols, sort, bounds)]
+        symbols, sorts = inputs.symbols, inputs.sorts
+        lines = [f"(declare-const {symbols[name]} {sort})" for name, sort in sorts.items()]
+        lines += [f"(declare-const {symbol} Bool)" for symbol in inputs.missing.values()]
+        lines += [
+            f"(assert {condition})" for condition in _conditions(left.expression, right.expression, inputs, bounds)
+        ]
         self.solver.from_string("\n".join(lines))
-        make = z3.Int if sort == "Int" else z3.Real
-        self.columns = {name: make(symbol, self.solver.ctx) for name, symbol in symbols.items()}
+        make = {"Int": z3.Int, "Real": z3.Real, "Bool": z3.Bool}
+        constants = {name: make[sort](symbols[name], self.solver.ctx) for name, sort in sorts.items()}
+        self.columns = {name: constant for name, constant in constants.items() if sorts[name] != "Bool"}
+        self.flags = {name: constant for name, constant in constants.items() if sorts[name] == "Bool"}
+        self.gaps = {name: z3.Bool(symbol, self.solver.ctx) for name, symbol in inputs.missing.items()}
 
     def exhausted(self, seconds: float) -> bool | None:
         """True if there is no further row, False if there is one, None if time runs out."""
@@ -167,8 +289,8 @@ class _Search:
         found = self.solver.check()
         return None if found == self.z3.unknown else bool(found == self.z3.unsat)
 
-    def row(self) -> Row:
-        """The row that was found last; irrational numbers, such as a root of 2, are rounded."""
+    def row(self) -> Numbers:
+        """The numbers of the row that was found last; irrational ones, such as a root of 2, are rounded."""
         model = self.solver.model()
         values = {name: model.eval(column, model_completion=True) for name, column in self.columns.items()}
         irrational = {name for name, value in values.items() if self.z3.is_algebraic_value(value)}
@@ -176,7 +298,7 @@ class _Search:
         rational = {name: value.approx(20) if name in irrational else value for name, value in values.items()}
         return {name: _number(value.as_string()) for name, value in rational.items()}
 
-    def row_where(self, *conditions: Any) -> Row | None:
+    def row_where(self, *conditions: Any) -> Numbers | None:
         """A row that meets further conditions, if one is found quickly."""
         self.solver.push()
         self.solver.add(*conditions)
@@ -185,47 +307,82 @@ class _Search:
         return row
 
     def simple_row(self) -> Row:
-        """A row that is easy to read: of integers, else of halves, else of tenths; and small numbers."""
-        any_row, deadline = self.row(), time.monotonic() + SEARCH
-        for unit in UNITS if self.over == "reals" else UNITS[:1]:
-            grid = [self.z3.IsInt(unit * column) for column in self.columns.values() if self.over == "reals"]
+        """A row that is easy to read: few missing cells; integers, else halves, else tenths; and small numbers."""
+        numbers, truths, deadline = self.row(), self.truths(), time.monotonic() + SEARCH
+        if self.gaps or self.flags:
+            for gap in self.gaps.values():
+                if self.row_where(self.z3.Not(gap)) is not None:
+                    self.solver.add(self.z3.Not(gap))
+            if self.exhausted(STEP) is False:
+                numbers, truths = self.row(), self.truths()
+            self.solver.add(*(constant == truths[constant] for constant in truths))
+        real = [self.columns[name] for name, sort in self.inputs.sorts.items() if sort == "Real"]
+        for unit in UNITS_OF_NUMBERS if real else UNITS_OF_NUMBERS[:1]:
+            grid = [self.z3.IsInt(unit * column) for column in real]
             if (row := self.row_where(*grid)) is not None:
                 self.solver.add(*grid)
-                return self.small_row(row, unit, deadline)
-        return any_row
+                return self.cells(self.small_row(row, unit, deadline), truths)
+        return self.cells(numbers, truths)
 
-    def small_row(self, row: Row, unit: int, deadline: float) -> Row:
+    def truths(self) -> dict[Any, bool]:
+        """The truth values in the row that was found last, and which of its cells are missing."""
+        model = self.solver.model()
+        constants = (*self.flags.values(), *self.gaps.values())
+        return {each: self.z3.is_true(model.eval(each, model_completion=True)) for each in constants}
+
+    def cells(self, numbers: Numbers, truths: Mapping[Any, bool]) -> Row:
+        """A row as ``Program`` takes it."""
+        row: Row = {name: self.inputs.cell(name, number) for name, number in numbers.items()}
+        row |= {name: truths[flag] for name, flag in self.flags.items()}
+        row |= {name: None for name, gap in self.gaps.items() if truths[gap]}
+        return {name: row[name] for name in self.inputs.kinds}
+
+    def small_row(self, row: Numbers, unit: int, deadline: float) -> Numbers:
         """Make one number after the other as small as those before it allow."""
         for name, column in self.columns.items():
-            smallest, largest = 0, int(abs(Fraction(row[name])) * unit)
+            step = unit if self.inputs.kinds[name] == Kind.NUMBER else 1
+            smallest, largest = 0, int(abs(Fraction(row[name])) * step)
             while smallest < largest < HUGE and time.monotonic() < deadline:
                 middle = (smallest + largest) // 2
-                found = self.row_where(unit * column >= -middle, unit * column <= middle)
+                found = self.row_where(step * column >= -middle, step * column <= middle)
                 if found is None:
                     smallest = middle + 1
                 else:
-                    row, largest = found, int(abs(Fraction(found[name])) * unit)
+                    row, largest = found, int(abs(Fraction(found[name])) * step)
             if largest >= HUGE:
                 return row
-            row = self.row_where(unit * column == largest) or row
-            self.solver.add(unit * column == int(row[name] * unit))
+            row = self.row_where(step * column == largest) or row
+            self.solver.add(step * column == int(row[name] * step))
         return row
 
 
-def _conditions(left: Program, right: Program, symbols: Mapping[str, str], sort: str, bounds: Bounds) -> Iterator[str]:
+def _conditions(left: Expression, right: Expression, inputs: _Inputs, bounds: Bounds) -> Iterator[str]:
     """What holds for a row in the range where the programs differ, in SMT-LIB without fractions."""
-
-    def write(expression: Expression) -> str:
-        return term(with_integer_coefficients(expression), symbols, sort)
-
-    if left.expression.is_boolean:
-        yield f"(distinct {write(left.expression)} {write(right.expression)})"
+    terms = inputs.terms
+    if left.is_boolean:
+        one, other = (terms.guarded(with_integer_coefficients(each)) for each in (left, right))
+        yield f"(distinct {one} {other})"
     else:
-        yield write(Compare("!=", left.expression, right.expression))
-    for name in symbols:
-        for operator, bound in zip((">=", "<="), bounds, strict=True):
-            if bound is not None:
-                yield write(Compare(operator, Variable(name), bound))
+        one, other = map(terms.guarded, with_integer_coefficients(Compare("!=", left, right)).children)
+        present = [terms.present(each) for each in (left, right)]
+        unequal = f"(distinct {one} {other})"
+        yield f"(or (distinct {' '.join(present)}) (and {present[0]} {unequal}))" if inputs.gaps else unequal
+    for name, kind in inputs.kinds.items():
+        if kind == Kind.NUMBER:
+            for operator, bound in zip((">=", "<="), bounds, strict=True):
+                if bound is not None:
+                    yield terms.term(with_integer_coefficients(Compare(operator, Variable(name), bound)))
+        elif kind != Kind.BOOLEAN:
+            yield _range_of(inputs.symbols[name], kind)
+
+
+def _range_of(symbol: str, kind: Kind) -> str:
+    """The numbers of texts, and the dates, times or durations that Python has."""
+    if kind == Kind.TEXT:
+        return f"(>= {symbol} 0)"
+    low, high = (FIRST, LAST) if kind in POINTS else (-LONGEST_DURATION, LONGEST_DURATION)
+    unit = UNITS["day"] if kind == Kind.DATE else 1
+    return f"(and (>= {symbol} (- {-low // unit})) (<= {symbol} {high // unit}))"
 
 
 def _number(digits: str) -> Fraction | int:

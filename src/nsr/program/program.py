@@ -138,6 +138,7 @@ class Program:
         low: Number | None = None,
         high: Number | None = None,
         timeout: float = 10.0,
+        missing: bool | None = None,
     ) -> "Equivalence":
         """Prove that another program gives the same answer for all inputs, or find a row where they differ.
 
@@ -154,10 +155,11 @@ class Program:
             low: The least number that an input can be; by default there is none.
             high: The largest.
             timeout: Seconds after which the result is that neither was found.
+            missing: Whether cells may be missing; by default those that a program asks about.
         """
         from nsr.program.equivalence import compare
 
-        return compare(self, other, over=over, low=low, high=high, timeout=timeout)
+        return compare(self, other, over=over, low=low, high=high, timeout=timeout, missing=missing)
 
     def module(self) -> "Hardened":
         """The program as a torch module with exact gates, to replace the trained one."""
