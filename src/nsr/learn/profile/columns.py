@@ -1,5 +1,6 @@
 """The columns of a sample as arrays, from which statements are proposed."""
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from nsr.program.kinds import Kind
 from nsr.program.times import POINTS, TEMPORAL
 
 MOST_DECIMALS = 6
+MOST_PLACES = 9
+"""Numbers written with more decimal places are floats."""
 FEW_VALUES = 12
 LONGEST = 40
 """Conditions are made of columns with so few texts, of at most so many characters."""
@@ -183,8 +186,14 @@ def sample_columns(table: Table) -> tuple[list[SampledColumn], list[tuple[str, s
             continue
         cells = table.sample[name]
         if cells.notna().any():
-            columns.append(_sampled(name, column.kind, column.sql_type == "DOUBLE", cells))
+            columns.append(_sampled(name, column.kind, _holds_floats(column.sql_type), cells))
     return columns, unused
+
+
+def _holds_floats(sql_type: str) -> bool:
+    """Whether numbers are floats, or decimals as floats are written: 33.800000000000004."""
+    scale = re.fullmatch(r"DECIMAL\(\d+, ?(\d+)\)", sql_type)
+    return sql_type == "DOUBLE" or (scale is not None and int(scale[1]) > MOST_PLACES)
 
 
 def _sampled(name: str, kind: Kind, is_double: bool, cells: pd.Series) -> SampledColumn:

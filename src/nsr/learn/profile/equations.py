@@ -202,13 +202,18 @@ def _multiples(sample: Sample) -> Iterator[Proposal]:
         one, two = columns[place], columns[other]
         if not alike[place, other] or not one.comparable(two):
             continue
-        for target, source in ((one, two), (two, one)):
-            found = _line(target, source)
-            if found is not None:
-                slope, constant = found
-                terms = ((Fraction(1), (target,)), (-slope, (source,)))
-                yield Equation(terms, constant), _half_place(target), tried
-                break
+        lines = [(_line(a, b), a, b) for a, b in ((one, two), (two, one))]
+        known = [(line, a, b) for line, a, b in lines if line is not None]
+        if known:
+            (slope, constant), target, source = min(known, key=lambda found: _length(*found[0]))
+            terms = ((Fraction(1), (target,)), (-slope, (source,)))
+            yield Equation(terms, constant), _half_place(target), tried
+
+
+def _length(slope: Fraction, constant: Fraction) -> tuple[bool, int]:
+    """How long it is to write constants; multiples are better than parts."""
+    numbers = (slope.numerator, slope.denominator, constant.numerator, constant.denominator)
+    return abs(slope) < 1, sum(len(str(abs(number))) for number in numbers)
 
 
 def _correlated(sample: Sample, columns: Sequence[SampledColumn]) -> np.ndarray:

@@ -32,14 +32,15 @@ def write_page(path: Path, profile: Profile, *, everything: bool = False) -> Non
         profile=profile,
         name=Path(profile.source).name,
         groups=[group for family in Family if (group := _group(family, shown))],
-        total=len(shown),
+        ranges=[printable(str(statement)) for statement in shown if statement.is_trivial],
+        total=sum(not statement.is_trivial for statement in shown),
         hidden=len(profile.statements) - len(shown),
     )
 
 
 def _group(family: Family, shown: Sequence[Statement]) -> dict[str, Any] | None:
     """The statements of a family, and a diagram of the orders."""
-    statements = [statement for statement in shown if statement.family == family]
+    statements = [statement for statement in shown if statement.family == family and not statement.is_trivial]
     if not statements:
         return None
     diagram = order_diagram(statements) if family == Family.ORDER else None

@@ -1,16 +1,16 @@
 """Leave out statements that follow from others."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
+from nsr.learn.profile.chance import order_chance, rarity
 from nsr.learn.profile.columns import SampledColumn
 from nsr.learn.profile.equations import Equation
 from nsr.learn.profile.statements import Candidate, Dependency, Exactly
 from nsr.program.conditions import Missing
 from nsr.program.expressions import Compare, Linear, Variable
-
-Range = tuple[float, float]
 
 
 def without_implied(
@@ -19,14 +19,16 @@ def without_implied(
     """The candidates that do not follow from others, in the same order."""
     orders = [each for each in candidates if is_order(each)]
     sums = [each for each in candidates if _is_sum_order(each)]
-    dropped = {id(each) for each in _transitive(orders, columns)}
+    passed = list(_transitive(orders, columns))
+    dropped = {id(order) for order, is_implied in passed if is_implied}
+    weaker = {id(order): _strictness(order, columns) for order, is_implied in passed if not is_implied}
     dropped |= {id(each) for each in orders if any(_equation_implies(e, each, columns) for e in equations)}
     dropped |= {id(each) for each in orders if any(_sum_implies(larger, each, columns) for larger in sums)}
     dropped |= {id(each) for each in _implied_gaps(candidates)}
     rules = [set(each.columns) for each in candidates if isinstance(each.claim, Exactly)]
     dropped |= {id(each) for each in candidates if each.condition is not None and set(each.columns) in rules}
     dropped |= {id(each) for each in _implied_dependencies(candidates)}
-    return [each for each in candidates if id(each) not in dropped]
+    return [weaker.get(id(each), each) for each in candidates if id(each) not in dropped]
 
 
 def is_order(candidate: Candidate) -> bool:
@@ -49,8 +51,11 @@ def _sides(candidate: Candidate) -> tuple[str, str]:
     return left.name, right.name
 
 
-def _transitive(orders: Sequence[Candidate], columns: Mapping[str, SampledColumn]) -> Iterable[Candidate]:
-    """Orders that follow from two others through a column in between, which is present on all of their rows."""
+def _transitive(orders: Sequence[Candidate], columns: Mapping[str, SampledColumn]) -> Iterable[tuple[Candidate, bool]]:
+    """Orders that follow from two others through a column in between, which is present on all of their rows.
+
+    Of ``a < c`` beside ``a <= b`` and ``b <= c``, only ``a <= c`` follows: then the second value is False.
+    """
     edges = {_sides(order): order for order in orders}
     after: dict[str, set[str]] = {}
     before: dict[str, set[str]] = {}
@@ -58,13 +63,26 @@ def _transitive(orders: Sequence[Candidate], columns: Mapping[str, SampledColumn
         after.setdefault(low, set()).add(high)
         before.setdefault(high, set()).add(low)
     for (low, high), order in edges.items():
+        found = set[bool]()
         for middle in after[low] & before[high]:
             first, second = edges[low, middle], edges[middle, high]
-            strict = "<" in (first.claim.operator, second.claim.operator)  # type: ignore[union-attr]
-            enough = strict or order.claim.operator == "<="  # type: ignore[union-attr]
-            if enough and first.breaks + second.breaks <= order.breaks and _covers(columns, middle, (low, high)):
-                yield order
-                break
+            if first.breaks + second.breaks <= order.breaks and _covers(columns, middle, (low, high)):
+                found.add(_is_strict(first) or _is_strict(second) or not _is_strict(order))
+        if found:
+            yield order, True in found
+
+
+def _is_strict(order: Candidate) -> bool:
+    return isinstance(order.claim, Compare) and order.claim.operator == "<"
+
+
+def _strictness(order: Candidate, columns: Mapping[str, SampledColumn]) -> Candidate:
+    """A strict order, if it is known that the first column is not greater: only as surprising as the lack of ties."""
+    low, high = (columns[name] for name in _sides(order))
+    both = low.present & high.present
+    one, other = low.numbers[both], high.numbers[both]
+    ties = order_chance(one, other) - order_chance(one, other, strict=True)
+    return replace(order, surprise=rarity(len(one), order.breaks, ties), chance=1 - ties)
 
 
 def _covers(columns: Mapping[str, SampledColumn], middle: str, ends: tuple[str, str]) -> bool:
@@ -73,27 +91,33 @@ def _covers(columns: Mapping[str, SampledColumn], middle: str, ends: tuple[str, 
 
 
 def _equation_implies(equation: Equation, order: Candidate, columns: Mapping[str, SampledColumn]) -> bool:
-    """Whether an order follows from an equation of its columns, and the ranges of all columns."""
+    """Whether an order follows from an equation of its columns, and the signs of all columns."""
     low, high = _sides(order)
     names = [column.name for column in equation.columns]
     if low not in names or high not in names:
         return False
-    ranges = {name: (columns[name].low, columns[name].high) for name in names}
     if any(len(factors) > 1 for _, factors in equation.terms):
         target = equation.terms[-1][1][0].name
         others = [name for name in names if name not in (low, target)] or [low]
-        return high == target and ranges[low][0] >= 0 and all(ranges[name][0] >= 1 for name in others)
+        return high == target and columns[low].low >= 0 and all(columns[name].low >= 1 for name in others)
     weights = {factors[0].name: coefficient for coefficient, factors in equation.terms}
     scale = 1 / weights[high]  # high - low = constant - (the weight of low + 1) * low - the other terms
     weights = {name: scale * weight for name, weight in weights.items() if name != high}
     weights[low] += 1
-    rest = [_scaled(-weight, ranges[name]) for name, weight in weights.items()]
-    return float(scale * equation.constant) + sum(least for least, _ in rest) >= 0
+    if set(weights) == {low}:  # the equation gives the one from the other
+        ends = (columns[low].low, columns[low].high)
+        return all(float(scale * equation.constant) - float(weights[low]) * end >= 0 for end in ends)
+    parts = [_sign(-weight, columns[name]) for name, weight in weights.items() if weight]
+    constant = scale * equation.constant
+    if constant < 0 or None in parts:
+        return False
+    return constant > 0 or 1 in parts or (isinstance(order.claim, Compare) and order.claim.operator == "<=")
 
 
-def _scaled(weight: Fraction, values: Range) -> Range:
-    ends = sorted(float(weight) * value for value in values)
-    return ends[0], ends[1]
+def _sign(weight: Fraction, column: SampledColumn) -> int | None:
+    """The least sign of a term: 1 if it is positive, 0 if it can be 0, None if it can be negative."""
+    least = column.low if weight > 0 else -column.high
+    return None if least < 0 else int(least > 0)
 
 
 def _sum_implies(larger: Candidate, order: Candidate, columns: Mapping[str, SampledColumn]) -> bool:

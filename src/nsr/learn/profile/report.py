@@ -31,7 +31,11 @@ def shown_statements(profile: Profile, *, everything: bool = False) -> Sequence[
 def text(profile: Profile, *, everything: bool = False) -> str:
     """The statements as lines of text, the most surprising first."""
     shown = shown_statements(profile, everything=everything)
-    lines = [line for statement in shown for line in _lines(statement)]
+    ranges = [statement for statement in shown if statement.is_trivial]
+    lines = [line for statement in shown if not statement.is_trivial for line in _lines(statement)]
+    if ranges:
+        listed = printable(", ".join(map(str, ranges)))
+        lines += ["", f"{plural(len(ranges), 'order')} that would hold anyway on nearly all rows: {listed}"]
     if not shown:
         lines.append("no statement holds that would be surprising")
     hidden = len(profile.statements) - len(shown)

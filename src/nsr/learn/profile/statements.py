@@ -151,6 +151,11 @@ class Statement:
         """Whether it is shown by default."""
         return self.score >= THRESHOLD
 
+    @property
+    def is_trivial(self) -> bool:
+        """Whether it is an order that would hold anyway on nearly all rows, as of columns with different ranges."""
+        return self.family == Family.ORDER and self.score <= 0
+
     def __str__(self) -> str:
         return str(self.candidate)
 
