@@ -30,7 +30,9 @@ def write_page(path: Path, profile: Profile, *, everything: bool = False) -> Non
         "nsr.learn.profile",
         "profile.html.j2",
         profile=profile,
-        name=Path(profile.source).name,
+        name=printable(Path(profile.source).name),
+        keys=list(map(printable, profile.keys)),
+        notes=list(map(printable, profile.notes)),
         groups=[group for family in Family if (group := _group(family, shown))],
         ranges=[printable(str(statement)) for statement in shown if statement.is_trivial],
         total=sum(not statement.is_trivial for statement in shown),
@@ -57,7 +59,7 @@ def _card(statement: Statement) -> dict[str, Any]:
         "shuffled": share(chance),
         "surprise": f"{statement.score:,.0f}",
         "breaks": statement.breaks,
-        "columns": statement.candidate.columns,
+        "columns": list(map(printable, statement.candidate.columns)),
         "examples": list(_examples(statement)),
     }
 
@@ -76,7 +78,7 @@ def _cell(value: Any) -> str:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, pd.Timestamp):
         return str(value.date() if value == value.normalize() else value)
-    return f"{value:.10g}" if isinstance(value, float) else str(value)
+    return f"{value:.10g}" if isinstance(value, float) else printable(str(value))
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class Box:
     """A column in the order diagram."""
 
     name: str
+    title: str
     label: str
     x: int
     y: int
@@ -114,7 +117,7 @@ def order_diagram(statements: Sequence[Statement]) -> Diagram | None:
     for name, layer in layers.items():
         line = lines.get(layer, 0)
         lines[layer] = line + 1
-        boxes[name] = Box(name, _shortened(name), layer * STEP, line * HEIGHT + 4)
+        boxes[name] = Box(name, printable(name), _shortened(name), layer * STEP, line * HEIGHT + 4)
     arrows = [(boxes[low], boxes[high]) for low, high in edges if low in boxes]
     width = max(layers.values()) * STEP + STEP - 30
     return Diagram(width, max(lines.values()) * HEIGHT, list(boxes.values()), arrows)

@@ -20,6 +20,8 @@ MOST_ROWS = 5
 """How many of the rows that break a statement are listed."""
 NOT_TEXT = ("onnx", "sympy")
 QUERIES = ("check-sql", "check-constraint")
+WITHOUT_ALTER = (None, "duckdb", "sqlite")
+"""Dialects, and the default, in which a constraint can only be given when a table is created."""
 ALIASES = {"checks": "check-sql"}
 
 
@@ -65,7 +67,7 @@ def share(value: float) -> str:
     """A share in percent, which is 100 % only if it is all."""
     for digits in (0, 1, 2):
         written = f"{value:.{digits}%}"
-        if written[:-1] not in ("0", "100", "0.0", "100.0"):
+        if written[:-1] not in ("0", "100", "0.0", "100.0", "0.00", "100.00"):
             return f"{written[:-1]} %"
     return "all" if value == 1 else "nearly all" if value > 0.5 else "hardly any"
 
@@ -97,6 +99,8 @@ def emit(
             continue
         options = {"table": profile.table_name, "name": f"rule_{number}", **statement.sql_options}
         options |= {} if dialect is None else {"dialect": dialect}
+        if target == "check-constraint" and dialect in WITHOUT_ALTER:
+            del options["table"]
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", InexactWarning)
