@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from nsr.errors import InputError
 from nsr.program.cells import needs_cells, on_cells
 from nsr.program.evaluation import evaluate
 from nsr.program.expressions import Expression, Number, Variable
@@ -70,6 +71,7 @@ class Program:
         kinds = {(node.name, node.kind) for node in self.expression.walk() if isinstance(node, Variable)}
         if len(kinds) > len(self.expression.variables):
             raise ValueError(f"a column must be of one kind, got {sorted(map(str, kinds))}")
+        _check_numbers(self.expression)
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "expression", self.expression.simplified())
 
@@ -184,6 +186,16 @@ class Program:
 
     def _repr_latex_(self) -> str:
         return f"${self.emit('latex')}$"
+
+
+def _check_numbers(expression: Expression) -> None:
+    """Raise an InputError if texts or truth values stand where there must be numbers."""
+    computed = [expression, *(child for node in expression.walk() if not node.is_boolean for child in node.children)]
+    for node in computed:
+        if isinstance(node, Variable) and node.kind in (Kind.TEXT, Kind.BOOLEAN):
+            raise InputError(
+                f"column {node.name!r} is of kind {str(node.kind)!r}: it can be compared, not computed with"
+            )
 
 
 def default_names(inputs: int) -> tuple[str, ...]:

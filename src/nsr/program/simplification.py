@@ -78,10 +78,21 @@ def negated(formula: Expression) -> Expression:
         case Condition():
             return formula.negated()
         case And(parts):
-            return Or(*sorted(map(negated, parts), key=_key))
+            return _joined_negations(Or, {negated(part) for part in parts})
         case Or(parts):
-            return And(*sorted(map(negated, parts), key=_key))
+            return _joined_negations(And, {negated(part) for part in parts})
     raise TypeError(f"only a canonical formula can be negated, got {formula!r}")
+
+
+def _joined_negations(kind: type[And] | type[Or], parts: set[Expression]) -> Expression:
+    """Join the negations of canonical parts: where cells can be missing, some may follow from others."""
+    if any(isinstance(part, Condition) for part in parts):
+        parts = joined_conditions(parts, every=kind is And) - {Truth(kind is And)}
+        if Truth(kind is Or) in parts or not parts:
+            return Truth(kind is (Or if parts else And))
+        if len(parts) == 1:
+            return parts.pop()
+    return kind(*sorted(parts, key=_key))
 
 
 def _key(expression: Expression) -> tuple[object, ...]:
