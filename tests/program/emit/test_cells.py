@@ -79,10 +79,10 @@ def test_python():
         assert agree([function(*(row[name] for name in program.inputs)) for row in rows()], program), program
 
 
-def function_of(source):
+def function_of(source, name="rule"):
     namespace = {}
     exec(compile(source, "emitted", "exec"), namespace)
-    return namespace["rule"]
+    return namespace[name]
 
 
 def frames():

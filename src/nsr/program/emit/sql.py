@@ -6,7 +6,8 @@ Exact: the same bits as the program on columns of float64 (REAL, DOUBLE). Progra
 integer columns as long as every sum and product fits int64: on overflow SQLite continues with floats, and DuckDB, which
 also has smaller integer types, raises an error. With fractions, values become floats; ``integers=True`` clears the
 comparisons of fractions, for columns of integers, and ``decimals=True`` writes decimals as they are, for columns of
-type DECIMAL. Integer constants are exact, as in Python.
+type DECIMAL; DuckDB raises an error where a product needs more digits than that. Integer constants are exact, as in
+Python.
 
 Where cells may be missing, NULL is what the program makes of it: a comparison with it does not hold, and a formula is
 true or false, never NULL. Otherwise NULL gives NULL or the last branch, and so does NaN in SQLite, which stores it as

@@ -1,0 +1,174 @@
+"""Rules as checks: SQLite, DuckDB, PostgreSQL and pandera reject exactly the planted rows."""
+
+import sqlite3
+from datetime import date
+
+import duckdb
+import jinja2
+import pandas as pd
+import psycopg
+import pytest
+
+from nsr.errors import InputError
+from nsr.program import Kind, Program
+from tests.program.emit.test_cells import function_of, iso
+
+KINDS = {
+    "kind": Kind.TEXT,
+    "first_name": Kind.TEXT,
+    "invoiced": Kind.DATE,
+    "paid": Kind.DATE,
+    "late": Kind.BOOLEAN,
+    "price": Kind.NUMBER,
+    "level": Kind.TEXT,
+}
+TYPES = {Kind.NUMBER: "BIGINT", Kind.BOOLEAN: "BOOLEAN", Kind.TEXT: "TEXT", Kind.DATE: "DATE"}
+JAN, FEB, MAR = date(2024, 1, 1), date(2024, 2, 1), date(2024, 3, 1)
+ROWS = [
+    ("private", "Ada", JAN, JAN, False, 10, "low"),
+    ("private", None, JAN, MAR, True, 200, "high"),
+    ("company", None, JAN, FEB, True, 50, "mid"),
+    ("it's", "x", JAN, None, False, 99, "mid"),
+    ("company", "{{ x }}", None, MAR, None, None, None),
+    (None, "Bob", FEB, MAR, False, 100, "high"),
+    ("private", "", JAN, date(2024, 1, 31), False, -1, "high"),
+]
+
+CASES = {
+    "presence": ("kind != 'private' or first_name is present", {}, [1]),
+    "dates": ("paid <= invoiced + 30 days", {}, [1, 2, 3, 4]),
+    "texts": ("kind in ('private', 'it''s', '{{ x }}')", {}, [2, 4, 5]),
+    "truth": ("paid > invoiced + 30 days", {"column": "late"}, [4]),
+    "classes": ("where(price >= 100, 2, where(price >= 20, 1, 0))", {"column": "level"}, [4, 6]),
+    "numbers": ("where(kind = 'private', price, 50)", {"column": "price"}, [3, 4, 5]),
+    "formula": ("price >= 60", {"column": "level", "classes": ["low", "high"]}, [2, 3, 4, 6]),
+}
+"""The rule, its options, and the rows that break it."""
+CLASSES = {"classes": {"classes": ["low", "mid", "high"]}}
+REFUSALS = (sqlite3.IntegrityError, duckdb.ConstraintException, psycopg.errors.CheckViolation)
+cases = pytest.mark.parametrize("case", CASES)
+engines = pytest.mark.parametrize("engine", ["sqlite", "duckdb", "postgres"])
+
+
+def rule(case):
+    text, options, broken = CASES[case]
+    return Program.parse(text, kinds=KINDS), {**options, **CLASSES.get(case, {})}, broken
+
+
+@pytest.fixture
+def connect(engine, request):
+    if engine == "postgres":
+        connection = request.getfixturevalue("postgres")
+        connection.execute("DROP TABLE IF EXISTS orders")
+        return connection
+    return sqlite3.connect(":memory:") if engine == "sqlite" else duckdb.connect()
+
+
+def create(connection, engine, constraint=""):
+    types = {**TYPES, Kind.DATE: "TEXT"} if engine == "sqlite" else TYPES
+    columns = ", ".join(f'"{name}" {types[kind]}' for name, kind in KINDS.items())
+    connection.execute(f"CREATE TABLE orders (place INTEGER, {columns}{constraint})")
+
+
+def insert(connection, engine, place):
+    marks = ", ".join(["%s" if engine == "postgres" else "?"] * (1 + len(KINDS)))
+    cells = ROWS[place] if engine != "sqlite" else map(iso, ROWS[place])
+    connection.execute(f"INSERT INTO orders VALUES ({marks})", (place, *cells))
+
+
+@cases
+@engines
+def test_the_query_returns_the_planted_rows(connect, engine, case):
+    program, options, broken = rule(case)
+    create(connect, engine)
+    for place in range(len(ROWS)):
+        insert(connect, engine, place)
+    query = program.emit("check-sql", table="orders", dialect=engine, **options)
+    assert sorted(row[0] for row in connect.execute(query).fetchall()) == broken, query
+
+
+@cases
+@engines
+def test_the_constraint_refuses_the_planted_rows(connect, engine, case):
+    program, options, broken = rule(case)
+    if engine == "postgres":
+        create(connect, engine)
+        connect.execute(program.emit("check-constraint", table="orders", dialect=engine, **options))
+    else:
+        create(connect, engine, ", " + program.emit("check-constraint", dialect=engine, **options))
+    refused = []
+    for place in range(len(ROWS)):
+        try:
+            insert(connect, engine, place)
+        except REFUSALS:
+            refused.append(place)
+    assert refused == broken
+
+
+@cases
+def test_the_dbt_test_returns_the_planted_rows(case):
+    program, options, broken = rule(case)
+    source = program.emit("dbt", table="orders", **options)
+    assert "FROM {{ ref('orders') }}" in source
+    compiled = jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(source).render(ref=lambda name: name)
+    connection = duckdb.connect()
+    create(connection, "duckdb")
+    for place in range(len(ROWS)):
+        insert(connection, "duckdb", place)
+    assert sorted(row[0] for row in connection.execute(compiled).fetchall()) == broken
+
+
+@cases
+@pytest.mark.parametrize("nullable", [False, True])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_pandera_rejects_the_planted_rows(case, nullable):
+    pandera = pytest.importorskip("pandera.pandas")
+    program, options, broken = rule(case)
+    frame = pd.DataFrame(ROWS, columns=list(KINDS))
+    frame = frame.convert_dtypes() if nullable else frame
+    schema = function_of(program.emit("pandera", **options), "schema")
+    with pytest.raises(pandera.errors.SchemaErrors) as caught:
+        schema.validate(frame, lazy=True)
+    assert sorted(set(caught.value.failure_cases["index"])) == broken
+    kept = frame.drop(index=broken)
+    assert schema.validate(kept, lazy=True).equals(kept)
+
+
+def test_text_in_a_rule_never_becomes_a_template():
+    program = Program.parse("kind in ('{{ 1 + 1 }}', '{% raw %}', '{# x #}') or `{{ y }}` is missing")
+    source = program.emit("dbt", table="it's")
+    rendered = jinja2.Environment().from_string(source).render(ref=lambda name: name)
+    assert "'{# x #}', '{% raw %}', '{{ 1 + 1 }}'" in rendered
+    assert '"{{ y }}" IS NULL' in rendered
+    assert "FROM it's\n" in rendered
+
+
+def test_the_output_looks_handwritten():
+    program = Program.parse("paid <= invoiced + 30 days", kinds=KINDS)
+    assert program.emit("check-sql", table="orders") == (
+        """SELECT * FROM "orders" WHERE NOT COALESCE("paid" <= "invoiced" + INTERVAL '30' DAY, FALSE)"""
+    )
+    assert program.emit("check-constraint", table="orders", dialect="tsql", name="in time") == (
+        "ALTER TABLE [orders] ADD CONSTRAINT [in time] "
+        "CHECK (CASE WHEN [paid] <= DATEADD(DAY, 30, [invoiced]) THEN 1 ELSE 0 END = 1)"
+    )
+    assert Program.parse("x is present").emit("check-sql", table="t") == 'SELECT * FROM "t" WHERE NOT ("x" IS NOT NULL)'
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "options", "message"),
+    [
+        ("check-sql", "x > 3", {}, "target 'check-sql' needs the option 'table'"),
+        ("dbt", "x > 3", {}, "target 'dbt' needs the option 'table'"),
+        ("check-constraint", "x + 3", {}, "a check must be a formula, or the name of a column that must be equal to"),
+        ("check-constraint", "x > 3", {"classes": ["a", "b"]}, "classes are those of a column"),
+        ("pandera", "x > 3", {"classes": ["a"], "column": "y"}, "a formula has two classes, for false and for true"),
+        ("check-constraint", "x > 3", {"classes": [[], "a"], "column": "y"}, "a class must be a text, a number"),
+        ("check-constraint", "x > 3", {"dialect": "bigquery"}, "'bigquery' does not enforce CHECK constraints"),
+        ("check-constraint", "x > 3", {"table": "t", "dialect": "sqlite"}, "'sqlite' cannot add a CHECK to a table"),
+        ("check-constraint", "x > 3", {"dialect": "oracle"}, "dialect"),
+    ],
+)
+def test_options_that_make_no_sense_are_errors(target, text, options, message):
+    with pytest.raises(InputError, match=message):
+        Program.parse(text).emit(target, **options)
