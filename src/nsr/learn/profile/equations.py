@@ -307,19 +307,17 @@ def _products(sample: Sample) -> Iterator[Proposal]:
     tried = len(FACTORS) * len(columns) * math.comb(len(columns) + 1, 2)
     halves = np.array([sum(_half_place(column)) for column in columns])
     loose = np.abs(np.nan_to_num(matrix)).max(axis=0, initial=0.0) * ROUNDING + halves * 1.01
-    for one, other in combinations_with_replacement(range(len(columns)), 2):
+    for factor, (one, other) in product(FACTORS, combinations_with_replacement(range(len(columns)), 2)):
         if sample.clock.over("products of two columns"):
             return
-        for factor in FACTORS:
-            result = float(factor) * matrix[:, one] * matrix[:, other]
-            gap = np.abs(matrix - result[:, None])
-            known = ~np.isnan(gap)
-            with np.errstate(invalid="ignore"):
-                fits = (gap <= loose).sum(axis=0) >= PROBE_SHARE * np.maximum(1, known.sum(axis=0))
-            for target in np.flatnonzero(fits).tolist():
-                if target not in (one, other):
-                    terms = ((-factor, (columns[one], columns[other])), (Fraction(1), (columns[target],)))
-                    yield Equation(terms), _half_place(columns[target]), tried
+        gap = np.abs(matrix - float(factor) * matrix[:, [one]] * matrix[:, [other]])
+        known = ~np.isnan(gap)
+        with np.errstate(invalid="ignore"):
+            fits = (gap <= loose).sum(axis=0) >= PROBE_SHARE * np.maximum(1, known.sum(axis=0))
+        for target in np.flatnonzero(fits).tolist():
+            if target not in (one, other):
+                terms = ((-factor, (columns[one], columns[other])), (Fraction(1), (columns[target],)))
+                yield Equation(terms), _half_place(columns[target]), tried
 
 
 class _Span:
