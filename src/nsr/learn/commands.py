@@ -146,7 +146,7 @@ def _load_rule(path: Path) -> SavedRule:
 
 def _other_program(rule: SavedRule, against: str) -> Program:
     if not against.endswith(".json") and not os.access(against, os.F_OK):
-        return Program.parse(against, rule.program.names or None)
+        return Program.parse(against, rule.program.names or None, rule.program.expression.kinds)
     other = _load_rule(Path(against))
     if other.classes != rule.classes:
         one, two = (", ".join(map(str, saved.classes or ["numbers"])) for saved in (rule, other))

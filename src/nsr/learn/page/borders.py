@@ -1,7 +1,7 @@
 """Where the comparisons of a rule change, and which columns are most informative: what is worth drawing."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,11 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 from nsr.learn import NSRClassifier
 from nsr.learn.result import Learned
 from nsr.learn.verification import contradictions
-from nsr.program.expressions import Compare, Constant, Count, Expression, Where
+from nsr.program.expressions import Compare, Constant, Count, Expression, Linear, Variable, Where
 from nsr.program.program import Program
+from nsr.program.times import POINTS
 from nsr.reading.atoms import Atom
+from nsr.reading.derived import Derived
 
 MOST_POINTS = 1_000
 """The most rows that are drawn. Of more rows, a sample is drawn, the same each time."""
@@ -26,10 +28,14 @@ def classes_of(learned: Learned) -> tuple[Any, ...] | None:
     return tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
 
 
-def borders(expression: Expression) -> list[Atom]:
-    """The borders of an expression, each once, as far as a chart can show them: those of one or two columns."""
+def borders(expression: Expression, conditions: Set[str] = frozenset()) -> list[Atom]:
+    """The borders of an expression, each once, as far as a chart can show them: those of one or two columns.
+
+    Conditions are columns of 0 and 1, which have no borders to look at.
+    """
     atoms = (Atom.from_comparison(node) for node in expression.walk() if isinstance(node, Compare))
-    return list(dict.fromkeys(atom for atom in atoms if atom is not None and len(atom.weights) <= 2))
+    found = dict.fromkeys(atom for atom in atoms if atom is not None and len(atom.weights) <= 2)
+    return [atom for atom in found if not conditions & set(atom.columns)]
 
 
 def wide_comparisons(expression: Expression) -> list[Compare]:
@@ -60,11 +66,17 @@ class Points:
     """What the rule gives for each row; None if there is no rule."""
     sides: frozenset[str] = frozenset()
     """Columns that are not in the table but one side of a comparison, such as ``a + b``."""
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    """Columns of dates and times, and the milliseconds of their unit."""
 
     @classmethod
     def of(cls, learned: Learned) -> "Points":
-        """At most ``MOST_POINTS`` of the rows that were learned from."""
-        rows = np.sort(np.random.default_rng(0).permutation(len(learned.x))[:MOST_POINTS])
+        """At most ``MOST_POINTS`` of the rows that were learned from; none in which a cell is missing that matters."""
+        drawn = np.random.default_rng(0).permutation(len(learned.x))
+        if learned.program is not None and learned.program.inputs:
+            missing = learned.table[list(learned.program.inputs)].isna().to_numpy().any(1)
+            drawn = drawn[~missing[drawn]] if not missing.all() else drawn
+        rows = np.sort(drawn[:MOST_POINTS])
         x, y = learned.x.iloc[rows], np.asarray(learned.y)[rows]
         x = x.set_axis([str(name) for name in x.columns], axis=1)
         classes, program = classes_of(learned), learned.estimator.program_
@@ -82,7 +94,8 @@ class Points:
                 leaves = list(_branches(program.expression, x))
                 groups = tuple(str(leaf) for leaf, _ in leaves)
                 group = np.select([applies for _, applies in leaves], list(range(len(leaves))))
-        return cls(x.astype(np.float64), y, groups, group, wrong, predicted)
+        times = _milliseconds(learned.estimator.meaning.derived)
+        return cls(x.astype(np.float64), y, groups, group, wrong, predicted, milliseconds=times)
 
     def with_sides(self, comparison: Compare) -> tuple["Points", Atom]:
         """The rows with both sides of a comparison as columns, and the border between these."""
@@ -112,6 +125,16 @@ class Points:
         independent = joint.sum(1, keepdims=True) * joint.sum(0, keepdims=True)
         occurs = joint > 0
         return float((joint[occurs] * np.log(joint[occurs] / independent[occurs])).sum())
+
+
+def _milliseconds(derived: Derived) -> dict[str, float]:
+    """The columns that stand for points in time, and the milliseconds of their unit."""
+    found = {}
+    for name, meant in derived.items():
+        match meant:
+            case Linear(((weight, Variable(_, kind)),)) if kind in POINTS:
+                found[name] = float(1 / weight) / 1000
+    return found
 
 
 def _branches(expression: Expression, x: Any) -> Iterator[tuple[Expression, np.ndarray]]:

@@ -26,7 +26,9 @@ def learned_charts(learned: Learned) -> Charts:
     """At most two charts: the rows and the borders in the most informative columns, and the rows near a border."""
     points = Points.of(learned)
     program = learned.estimator.program_
-    found = [] if program is None else borders(program.expression)
+    derived = learned.estimator.meaning.derived
+    conditions = {name for name, meant in derived.items() if meant.is_boolean}
+    found = [] if program is None else borders(program.expression, conditions)
     if program is not None and not found and points.groups and (wide := wide_comparisons(program.expression)):
         points, border = points.with_sides(wide[0])
         found = [border]
@@ -101,8 +103,8 @@ def _scatter(points: Points, view: tuple[str, str], lines: Sequence[Atom], targe
         for name, values in zip(view, (across, up), strict=True)
     ]
     x, y = (
-        alt.X("x:Q", title=_short(view[0]), scale=alt.Scale(domain=ends[0], nice=False), axis=_axis()),
-        alt.Y("y:Q", title=_short(view[1]), scale=alt.Scale(domain=ends[1], nice=False), axis=_axis()),
+        alt.X("x:Q", title=_short(view[0]), scale=alt.Scale(domain=ends[0], nice=False), axis=_axis(points, view[0])),
+        alt.Y("y:Q", title=_short(view[1]), scale=alt.Scale(domain=ends[1], nice=False), axis=_axis(points, view[1])),
     )
     layers = _marks(points, across, up, (x, y), (view[0], view[1], target))
     if lines:
@@ -128,8 +130,8 @@ def _against(points: Points, across: np.ndarray, name: str, target: str, diagona
     if diagonal:
         ends = [[min(low for low, _ in ends), max(high for _, high in ends)]] * 2
     x, y = (
-        alt.X("x:Q", title=_short(name), scale=alt.Scale(domain=ends[0], nice=False), axis=_axis()),
-        alt.Y("y:Q", title=_short(target), scale=alt.Scale(domain=ends[1], nice=False), axis=_axis()),
+        alt.X("x:Q", title=_short(name), scale=alt.Scale(domain=ends[0], nice=False), axis=_axis(points, name)),
+        alt.Y("y:Q", title=_short(target), scale=alt.Scale(domain=ends[1], nice=False), axis=_axis(points)),
     )
     layers = _marks(points, across, points.y, (x, y), (name, target, None))
     if diagonal:
@@ -191,14 +193,16 @@ def _counted(points: Points, values: np.ndarray, shown: np.ndarray, title: str, 
         if counts[b, g]
     ]
     ends = _domain(edges.ravel(), [] if at is None else [at])
-    x = alt.X("from:Q", title=_short(title), scale=alt.Scale(domain=ends, nice=False, zero=False), axis=_axis())
+    x = alt.X(
+        "from:Q", title=_short(title), scale=alt.Scale(domain=ends, nice=False, zero=False), axis=_axis(points, title)
+    )
     colours = alt.Scale(domain=list(points.groups), scheme="tableau10")
     chart = (
         alt.Chart(pd.DataFrame(bars))
         .mark_rect(aria=False, stroke=None)
         .encode(
             x,
-            alt.Y("bottom:Q", title="rows", axis=_axis(tickMinStep=1)),
+            alt.Y("bottom:Q", title="rows", axis=_axis(points, tickMinStep=1)),
             x2="to:Q",
             y2="top:Q",
             color=alt.Color("group:N", scale=colours, title=None, legend=_legend(points.groups)),
@@ -241,7 +245,10 @@ def _domain(values: np.ndarray, more: Sequence[float] = ()) -> list[float]:
     return [low - beyond, high + beyond]
 
 
-def _axis(**options: Any) -> alt.Axis:
+def _axis(points: Points, name: str | None = None, **options: Any) -> alt.Axis:
+    """An axis; dates are written as dates."""
+    if name is not None and name in points.milliseconds:
+        options["labelExpr"] = f"utcFormat(datum.value * {points.milliseconds[name]}, '%Y-%m-%d')"
     return alt.Axis(titleLimit=260, labelOverlap=True, **options)
 
 

@@ -17,7 +17,6 @@ from nsr.learn.result import Learned
 from nsr.learn.tables import plural
 from nsr.program.emit.exactness import InexactWarning
 from nsr.program.expressions import Expression, Linear, Variable
-from nsr.program.program import Program
 from nsr.reading.logic import comparisons
 
 MOST_ROWS = 20
@@ -34,7 +33,7 @@ def write_page(path: Path, learned: Learned) -> None:
         "learned.html.j2",
         learned=learned,
         classes=classes_of(learned),
-        columns=[str(name) for name in learned.x.columns],
+        columns=[str(name) for name in learned.table.columns if name not in dict(learned.left_out)],
         rule=learned.rule,
         score=_score(learned),
         evidence=evidence,
@@ -48,7 +47,7 @@ def write_page(path: Path, learned: Learned) -> None:
         mean_error=_mean_error(learned),
         levels=LEVELS,
         **_tree(learned),
-        codes=[] if program is None else [_code(program, language) for language in LANGUAGES],
+        codes=[] if program is None else [_code(learned, language) for language in LANGUAGES],
         class_codes=learned.class_codes,
     )
 
@@ -99,12 +98,12 @@ def _size(expression: Expression) -> str:
     return "one sum" if isinstance(expression, Variable | Linear) else plural(expression.size, "node")
 
 
-def _code(program: Program, language: str) -> dict[str, Any]:
+def _code(learned: Learned, language: str) -> dict[str, Any]:
     """The rule in a language, with notes on what the language cannot express exactly."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", InexactWarning)
         try:
-            text = program.emit(language)
+            text = learned.emit(language)
         except InputError as problem:
             return {"language": LANGUAGES[language], "text": None, "notes": [str(problem)]}
     return {
