@@ -89,7 +89,7 @@ class Equivalence:
             found = "the same" if self.equal else f"not decided within {self.timeout:g} s"
             return f"{integers}{found} for all {self._inputs()}{self._range()}"
         values = ", ".join(f"{text.name(name)} {_shown_cell(value)}" for name, value in self.row.items())
-        one, other = map(_shown, self.answers)
+        one, other = (answer if isinstance(answer, str) else _shown(answer) for answer in self.answers)  # a class
         return f"{integers}{'they ' if integers else ''}differ{' at ' if values else ''}{values}: {one} and {other}"
 
     def _inputs(self) -> str:

@@ -219,7 +219,7 @@ class _Parser:
 
     def imply(self, column: Variable, kind: Kind, token: _Token) -> Variable:
         """A column that must be of a kind; an error if another one was given."""
-        if self.kinds is not None and column.kind != kind:
+        if column.name in (self.kinds or {}) and column.kind != kind:
             raise self.source.error(f"column {column.name!r} is a {column.kind}, not a {kind},", token.start)
         if self.implied.setdefault(column.name, kind) != kind:
             raise self.source.error(f"column {column.name!r} cannot be a {self.implied[column.name]} and a {kind}")
