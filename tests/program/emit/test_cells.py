@@ -2,6 +2,7 @@
 
 import sqlite3
 import warnings
+from datetime import datetime, timedelta
 
 import duckdb
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from nsr.program import Kind
+from nsr.program import Kind, Program
 from tests.program.emit.cell_samples import KINDS, agree, answers, columns, programs, rounds, rows
 from tests.program.emit.test_sql import quoted
 
@@ -150,6 +151,19 @@ def test_polars():
             program,
             program.emit("polars", missing=True),
         )
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_polars_compares_microseconds_whatever_the_unit_of_a_column(unit):
+    schema = {"t": pl.Datetime(unit), "u": pl.Datetime("us"), "taken": pl.Duration(unit)}
+    frame = pl.DataFrame(
+        [(datetime(2024, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 1), timedelta(hours=1))], schema, orient="row"
+    )
+    kinds = {"t": Kind.TIMESTAMP, "u": Kind.TIMESTAMP, "taken": Kind.DURATION}
+    for text in ("t >= u", "t >= 2024-01-01T00:00:00.000001", "taken > 3599999999 microseconds + 1 microsecond"):
+        program = Program.parse(text, kinds=kinds)
+        assert frame.select(eval(program.emit("polars"), {"pl": pl})).item() is False, text
+        assert frame.select(eval(Program(~program.expression).emit("polars"), {"pl": pl})).item() is True, text
 
 
 @pytest.mark.parametrize("engine", ["duckdb", "postgres", "sqlite"])

@@ -118,17 +118,22 @@ class PolarsWriter(NumpyWriter):
 
     def point(self, value: Variable | int | None, has_times: bool) -> str:
         """Write a column of dates or times, or a constant."""
+        if isinstance(value, Variable) and value.kind == Kind.TIMESTAMP:
+            return self.in_microseconds(value)
         if isinstance(value, Variable):
-            cast = '.cast(pl.Datetime("us"))' if has_times and value.kind == Kind.DATE else ""
-            return f"{self.names[value.name]}{cast}"
+            return self.names[value.name] + ('.cast(pl.Datetime("us"))' if has_times else "")
         found = point(value or 0) or EPOCH
         fields = [*found.timetuple()[:6], found.microsecond]
         shown = fields if has_times else fields[:3]
         return f"pl.{'datetime' if has_times else 'date'}({', '.join(map(str, shown))})"
 
+    def in_microseconds(self, column: Variable) -> str:
+        """Write a column of times or durations; beside one of milliseconds, polars would round the other."""
+        return f'{self.names[column.name]}.dt.cast_time_unit("us")'
+
     def duration(self, weight: Fraction, column: Variable | None) -> str:
         """Write a constant, or a multiple of a column of durations."""
         if column is not None:
-            return self.product(weight, Variable(column.name))
+            return self.in_microseconds(column) if weight == 1 else f"{weight} * {self.in_microseconds(column)}"
         unit, times = duration_unit(weight)
         return f"pl.duration({unit}s={times})"

@@ -142,8 +142,6 @@ def literal(words: str) -> str:
 class PythonWriter(Writer):
     """Single cells."""
 
-    inside_both = COMPARE
-
     def number(self, value: Fraction) -> str:
         """Write a constant."""
         if max(value.numerator, value.denominator) > text.LARGEST_DECIMAL:
