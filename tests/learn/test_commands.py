@@ -458,3 +458,14 @@ def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path
 def test_a_seed_out_of_range_is_refused_in_a_sentence(tmp_path, seed):
     with pytest.raises(InputError, match=f"^seed must be from 0 to 4,294,967,295, got {seed}$"):
         commands.learn(tmp_path / "t.csv", "y", seed=seed)
+
+
+def test_progress_does_not_go_back(tmp_path):
+    """A rule that networks find is confirmed by a second search, which begins from 0."""
+    seen: dict[str, list[float]] = {}
+    x = pd.DataFrame(np.random.default_rng(0).integers(0, 100, (300, 4)), columns=list("abcd"))
+    table = x.assign(y=x.a + x.b > x.c)
+    commands.learn(table, "y", restarts=8, on_progress=lambda step, done: seen.setdefault(step, []).append(done))
+    assert set(seen) >= {"reading", "learning"}
+    assert len(seen["learning"]) > 2
+    assert seen["learning"] == sorted(seen["learning"])

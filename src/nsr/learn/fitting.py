@@ -180,8 +180,15 @@ def _estimators_for(y: pd.Series, kind: str) -> list[type[NSRClassifier] | type[
 
 
 def _progress_of(on_progress: Callable[[float], None], position: int, count: int) -> Callable[[float], None]:
-    """The progress callback of one of several equal steps."""
-    return lambda done: on_progress((position + done) / count)
+    """The progress callback of one of several equal steps; a search that begins once more does not go back."""
+    furthest = 0.0
+
+    def report(done: float) -> None:
+        nonlocal furthest
+        furthest = max(furthest, done)
+        on_progress((position + furthest) / count)
+
+    return report
 
 
 def _contradictions_and_size(model: Estimator) -> tuple[float, int]:
