@@ -12,6 +12,7 @@ from scipy.stats import binom, mannwhitneyu, rankdata
 from nsr.learn.candidates import SCREENED, evenly_spaced
 from nsr.learn.rules import Reader, Rule
 from nsr.program.text import name
+from nsr.program.times import duration_text
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
@@ -121,11 +122,17 @@ class Margin:
     below: float
     at: bool
     above: float
+    microseconds: int | None = None
+    """Of the unit, where times are compared."""
 
     def __str__(self) -> str:
-        below = [f"{self.below:.3g} below"] if self.below < math.inf else []
-        above = [f"{self.above:.3g} above"] if self.above < math.inf else []
+        below = [f"{self._written(self.below)} below"] if self.below < math.inf else []
+        above = [f"{self._written(self.above)} above"] if self.above < math.inf else []
         return ", ".join(below + ["on it"] * self.at + above)
+
+    def _written(self, distance: float) -> str:
+        duration = None if self.microseconds is None else duration_text(round(distance * self.microseconds))
+        return duration or f"{distance:.3g}"
 
 
 def deciding_rows(reader: Reader, rule: Rule) -> list[np.ndarray]:
@@ -145,7 +152,8 @@ def margins(columns: Columns, rule: Rule, deciding: Sequence[np.ndarray] | None 
         below, above = (
             np.min(side, initial=math.inf) for side in (-distances[distances < 0], distances[distances > 0])
         )
-        near[columns.readable_sides(atom)] = Margin(float(below), bool((distances == 0).any()), float(above))
+        unit = columns.meaning.microseconds(atom.columns[0])
+        near[columns.readable_sides(atom)] = Margin(float(below), bool((distances == 0).any()), float(above), unit)
     return near
 
 

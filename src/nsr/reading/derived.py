@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nsr.program.conditions import Missing
-from nsr.program.expressions import Compare, Constant, Count, Expression, Or, Truth, Variable
+from nsr.program.expressions import Compare, Constant, Count, Expression, Linear, Or, Truth, Variable
 from nsr.program.simplification import negated
 from nsr.program.substitution import rebuilt
 
@@ -27,6 +27,11 @@ class Meaning:
         if meant is None:
             return "number"
         return "condition" if meant.is_boolean else "time"
+
+    def microseconds(self, name: str) -> int | None:
+        """The microseconds of the unit in which a column counts time; None if it does not."""
+        meant = self.derived.get(name)
+        return int(1 / meant.terms[0][0]) if isinstance(meant, Linear) else None
 
     def source(self, name: str) -> str:
         """The column of the table that a column comes from; the first of them if there are several."""
