@@ -1,4 +1,7 @@
-from pathlib import Path
+import multiprocessing
+import os
+import stat
+import threading
 
 import pytest
 
@@ -18,12 +21,10 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
     path = tmp_path / "file"
     write(path, "old")
 
-    def full(self, content):
-        with self.open("wb") as file:
-            file.write(content[:1])
+    def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(InputError, match=r"file cannot be written: No space left on device$"):
         write(path, "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
@@ -43,3 +44,89 @@ def test_inputs_and_other_results_are_not_overwritten(tmp_path):
         check_writable(tmp_path / "." / "t.csv", keep=table)
     with pytest.raises(InputError, match="another result is written to it; name another file$"):
         check_writable(page, page)
+
+
+def test_a_pipe_stays_a_pipe_and_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    check_writable(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()))
+    reader.start()
+    write(pipe, "text")
+    reader.join()
+    assert received == [b"text"]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make devices")
+def test_a_device_stays_a_device(tmp_path):
+    device = tmp_path / "null"
+    try:
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    except PermissionError:
+        pytest.skip("devices cannot be made here")
+    link = tmp_path / "link"
+    link.symlink_to(device)
+    for path in (device, link):
+        check_writable(path)
+        write(path, "text")
+        assert stat.S_ISCHR(path.stat().st_mode)
+    assert link.is_symlink()
+
+
+def test_a_folder_is_not_replaced(tmp_path):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="folder is a folder: name a file in it$"):
+        check_writable(tmp_path / "folder")
+    with pytest.raises(InputError, match="folder cannot be written: Is a directory$"):
+        write(tmp_path / "folder", "text")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o666, 0o755])
+def test_a_file_keeps_its_permissions(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_text("old")
+    path.chmod(mode)
+    write(path, "new")
+    assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("new", mode)
+
+
+def test_links_are_not_followed(tmp_path):
+    """A link that another user has put in place of the file, or of what was once the temporary file."""
+    other = tmp_path / "other"
+    other.write_text("other")
+    (tmp_path / "file").symlink_to(other)
+    (tmp_path / ".file.part").symlink_to(other)
+    write(tmp_path / "file", "new")
+    assert (other.read_text(), (tmp_path / "file").read_text()) == ("other", "new")
+    assert not (tmp_path / "file").is_symlink()
+
+
+def test_names_that_are_too_long_are_reported(tmp_path):
+    for function in (check_writable, lambda path: write(path, "text")):
+        with pytest.raises(InputError, match=r"cannot be written: File name too long$") as caught:
+            function(tmp_path / ("n" * 300))
+        assert len(str(caught.value)) < 300
+    write(tmp_path / ("n" * 255), "the longest name")
+
+
+def _write_often(path, letter):
+    for _ in range(50):
+        write(path, letter * 200_000)
+
+
+def test_two_writers_of_one_file_leave_no_torn_text(tmp_path):
+    path = tmp_path / "file"
+    write(path, "a" * 200_000)
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=_write_often, args=(path, letter)) for letter in "ab"]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        assert path.read_text() in ("a" * 200_000, "b" * 200_000)
+    for writer in writers:
+        writer.join()
+    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
