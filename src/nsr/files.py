@@ -42,6 +42,13 @@ def _check_place(path: Path) -> None:
         raise InputError(f"{path} cannot be written: the folder {path.parent} is not writable")
 
 
+def check_name(path: object) -> None:
+    """Raise an InputError for the name of a table that is not UTF-8, which DuckDB cannot open."""
+    name = str(path)
+    if any("\ud800" <= letter <= "\udfff" for letter in name):
+        raise InputError(f"the name {name!r} is not valid UTF-8: rename the file")
+
+
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, creating its folder if needed.
 

@@ -46,11 +46,20 @@ def main(tokens: Sequence[str] | None = None) -> None:
     sys.exit(code or DONE)
 
 
+def _shortened(name: str) -> str:
+    return name if len(name) <= 200 else f"{name[:200]}..."
+
+
 def _run(tokens: Sequence[str] | None) -> Any:
     try:
         return app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except (InputError, cyclopts.CycloptsError) as error:
         print_message(str(error))
+        return WRONG
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print_message(f"cannot use {_shortened(str(error.filename))}: {error.strerror}")
         return WRONG
     except KeyboardInterrupt:
         print_message("interrupted")

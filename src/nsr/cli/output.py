@@ -25,10 +25,23 @@ def writing_output() -> Iterator[None]:
         raise OutputError(f"cannot write the output: {error.strerror or error}") from None
 
 
+def without_controls(text: str) -> str:
+    """Text that is safe on a terminal: only lines and tabs are left of what is not printable, the rest is escaped."""
+    return "".join(
+        letter if letter.isprintable() or letter in "\n\t" else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
 def print_output(text: str, end: str = "\n") -> None:
-    """Print what the command was asked for to standard output."""
+    """Print what the command was asked for to standard output. On a terminal, texts of a table cannot control it."""
+    text = without_controls(text) if sys.stdout.isatty() else text
     with writing_output():
-        print(text, end=end)  # noqa: T201
+        try:
+            print(text, end=end)  # noqa: T201
+        except UnicodeEncodeError:  # half of a surrogate pair, or a terminal without Unicode
+            encoding = sys.stdout.encoding
+            print(text.encode(encoding, "backslashreplace").decode(encoding), end=end)  # noqa: T201
 
 
 def flush() -> None:
@@ -44,4 +57,4 @@ def discard_output() -> None:
 
 def print_message(text: str) -> None:
     """Print a line for the user to standard error."""
-    print(f"nsr: {text}", file=sys.stderr)  # noqa: T201
+    print(f"nsr: {without_controls(text)}", file=sys.stderr)  # noqa: T201

@@ -48,8 +48,8 @@ def profile(
         Suppress progress and input messages.
     """
     from nsr.cli import progress
-    from nsr.errors import needs_extra
-    from nsr.files import check_writable, write
+    from nsr.errors import between, needs_extra
+    from nsr.files import check_name, check_writable, write
 
     with needs_extra("learn"):
         from nsr.learn import profile as profiles
@@ -60,6 +60,8 @@ def profile(
 
     if emit is not None:
         report.check_target(emit)
+    between("seed", seed, 0, 2**32 - 1)
+    check_name(table)
     check_writable(*(path for path in (json, html) if path is not None), keep=table)
     with progress.stages(quiet) as on_progress:
         found = profiles.profile(str(table), least=least, time_limit=time_limit, seed=seed, on_progress=on_progress)

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from nsr.errors import InputError, at_least, between, check_error_rate, one_of
+from nsr.files import check_name
 from nsr.learn import tables
 from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.preparation import Prepared, check_columns, prepare
@@ -67,6 +68,8 @@ def learn(
         raise InputError(f"the time limit must be a positive number of seconds, got {time_limit}")
     check_error_rate(errors)
     between("seed", seed, 0, 2**32 - 1)
+    if isinstance(source, str | Path):
+        check_name(source)
     start = time.perf_counter()
     table = tables.read(source, seed=seed, on_progress=partial(on_progress, "reading"))
     sample = prepare(table, target, drop_missing=drop_missing, only=columns, without=without, group=group)
@@ -101,6 +104,8 @@ def learn(
 def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
     """The predictions of a saved rule or model for the rows of a table, in parts: a column with the target's name."""
     rule = load_saved(path)
+    if isinstance(table, str | Path):
+        check_name(table)
     opened = tables.read(table, rows=1)
     check_columns(opened, rule.kinds)
     for rows in opened.parts(list(rule.kinds)):
