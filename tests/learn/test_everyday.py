@@ -318,3 +318,15 @@ def test_dates_that_rows_leave_open_are_round():
     table = pd.DataFrame({"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(offset, "D"), "n": RNG.integers(0, 9, N)})
     learned = commands.learn(table.assign(new=table.day >= pd.Timestamp("2024-01-01")), "new")
     assert learned.rule in ("True if day >= 2024-01-01, else False", "True if day > 2024-01-01, else False")
+
+
+def test_of_many_texts_those_that_say_most_are_used():
+    table = pd.DataFrame({f"t{at}": some([f"v{value}" for value in range(20)]) for at in range(15)})
+    table["x"] = RNG.integers(0, 1000, N)
+    answer = table.t7.isin(["v3", "v4", "v5", "v6"]) & (table.x > 300)
+    messages: list[str] = []
+    learned = commands.learn(table.assign(answer=answer), "answer", on_message=messages.append)
+    assert learned.x.shape[1] <= 201
+    assert any("texts and gaps, the 200 that say most about the target are used" in each for each in messages)
+    assert learned.verified is not None, learned.summary()
+    assert learned.verified.wrong == 0

@@ -29,6 +29,8 @@ COMMON = 3
 SETS = 3
 """How many sets of texts are asked for in a column, for each class."""
 MOST_CLASSES = 5
+MOST_CONDITIONS = 200
+"""Of more conditions, those that are associated most with the target are kept."""
 EQUAL = (0.01, 0.99)
 """Two columns of text are compared if they are equal on a share of the rows in this range."""
 MOST_PAIRS = 200
@@ -52,6 +54,8 @@ class Features:
     """Dates and durations to prefer where the rows leave a constant open: the start of a year, a number of days."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Columns that are not used, each with the reason."""
+    note: str = ""
+    """What a user should know about the conditions."""
 
     @property
     def derived(self) -> dict[str, Expression]:
@@ -115,6 +119,7 @@ def features_of(table: pd.DataFrame, kinds: Mapping[str, Kind], target: pd.Serie
     nullable = frozenset(str(name) for name in kinds if is_missing(table[name]).any())
     unit = _unit([in_microseconds(table[name]) for name, kind in kinds.items() if kind in TEMPORAL])
     conditions: dict[str, Expression] = {}
+    note = ""
     left_out: list[tuple[str, str]] = []
     for name, kind in kinds.items():
         column = Variable(name, kind)
@@ -130,8 +135,27 @@ def features_of(table: pd.DataFrame, kinds: Mapping[str, Kind], target: pd.Serie
                 left_out.append((name, _too_many_texts(table[name], name in nullable)))
     for equality in _text_equalities(table, [name for name, kind in kinds.items() if kind == Kind.TEXT]):
         _add(conditions, kinds, equality)
+    if len(conditions) > MOST_CONDITIONS:
+        note = f"of {len(conditions):,} texts and gaps, the {MOST_CONDITIONS} that say most about the target are used"
+        conditions = _most_associated(conditions, table, target)
     preferred = _preferred(table, {name: kind for name, kind in kinds.items() if kind in TEMPORAL}, unit)
-    return Features(dict(kinds), conditions, unit, nullable, preferred, tuple(left_out))
+    return Features(dict(kinds), conditions, unit, nullable, preferred, tuple(left_out), note)
+
+
+def _most_associated(
+    conditions: dict[str, Expression], table: pd.DataFrame, target: pd.Series
+) -> dict[str, Expression]:
+    """The conditions whose rows differ most from the others in the target, in standard errors."""
+    likes = np.column_stack(list(_indicators(target)))
+    likes = (likes - likes.mean(0)) / np.where(likes.std(0) > 0, likes.std(0), 1.0)
+
+    def score(condition: Expression) -> float:
+        holds = evaluate_cells(condition, table, len(table)).astype(np.float64)
+        spread = holds.std()
+        return float(np.abs((holds - holds.mean()) @ likes).max() / spread) if spread > 0 else 0.0
+
+    ranked = sorted(conditions, key=lambda name: -score(conditions[name]))[:MOST_CONDITIONS]
+    return {name: conditions[name] for name in conditions if name in set(ranked)}
 
 
 def _add(conditions: dict[str, Expression], kinds: Mapping[str, Kind], condition: Expression) -> None:

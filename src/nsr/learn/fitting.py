@@ -98,6 +98,8 @@ def fit_and_verify(
     fitted = attempt(prepared.rows, prepared.target, prepared.groups)
     for name, reason in fitted.features.left_out:
         on_message(f"not using column {name!r}: {reason}")
+    if fitted.features.note:
+        on_message(fitted.features.note)
     verified = fitted.verified
     incomplete = sampled and verified is not None and verified.wrong > 0 and fitted.estimator.evidence_.agreement == 1
     if incomplete and verified is not None and prepared.groups is None and time.monotonic() < deadline:
