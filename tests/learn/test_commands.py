@@ -309,7 +309,7 @@ def test_the_error_of_a_wrong_command_suggests_what_is_right(tokens, text, capsy
         (None, "does not exist: nsr learn TABLE --target COLUMN --save"),
         ("{", "was not written by nsr learn --save"),
         ("[]", "its format is none of nsr-rule/1, nsr-model/1, nsr-model/2, nsr-model/3"),
-        ('{"format": "nsr-rule/1", "target": 3}', "its target or its classes have the wrong type"),
+        ('{"format": "nsr-rule/1", "target": 3, "program": {}}', "$.target: 3 is not of type 'string'"),
         (
             '{"format": "nsr-model/1", "target": "y", "classes": null, "names": ["a"]}',
             "was not written by nsr learn --save",

@@ -21,19 +21,13 @@ from nsr.learn.gated import Gated, Member, Scaling
 from nsr.learn.networks import Inputs, Network
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
 from nsr.learn.result import Estimator
+from nsr.learn.saved_content import NETWORK, OLD_REGISTERS, REGISTERS, RULE, not_saved, read_content
 from nsr.nn import NSR, RuleNet
 from nsr.program.cells import evaluate_cells
 from nsr.program.emit.json import load
 from nsr.program.kinds import Kind
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom
-
-RULE = "nsr-rule/1"
-NETWORK, REGISTERS, OLD_REGISTERS = "nsr-model/3", "nsr-model/2", "nsr-model/1"
-"""Formats of models: a network that weighs columns; registers over sums of columns, now and in earlier versions."""
-FORMATS = (RULE, OLD_REGISTERS, REGISTERS, NETWORK)
-LARGEST = 50_000_000
-"""The most bytes a file may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,32 +149,18 @@ def to_saved(estimator: Estimator, target: str, program: Program | None = None) 
 
 def load_saved(path: Path) -> Saved:
     """Read what ``save`` wrote; any other file is an InputError."""
-    try:
-        if path.stat().st_size > LARGEST:
-            raise _not_saved(path, f"it has more than {LARGEST:,} bytes")
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path} does not exist: nsr learn TABLE --target COLUMN --save {path} creates it") from None
-    except (OSError, ValueError, RecursionError) as problem:
-        raise _not_saved(path, problem) from None
-    if not isinstance(content, dict) or content.get("format") not in FORMATS:
-        raise _not_saved(path, f"its format is none of {', '.join(FORMATS)}")
-    target, classes = content.get("target"), content.get("classes")
-    simple = isinstance(classes, list) and all(isinstance(label, str | int | float | bool) for label in classes)
-    if not isinstance(target, str) or not (classes is None or simple):
-        raise _not_saved(path, "its target or its classes have the wrong type")
+    content = read_content(path)
+    target, classes = content["target"], content.get("classes")
     labels = None if classes is None else tuple(classes)
-    if content["format"] == RULE:
-        return SavedRule(target, labels, load(json.dumps(content.get("program"))))
     try:
-        names = tuple(str(name) for name in content["names"])
+        if content["format"] == RULE:
+            return SavedRule(target, labels, load(json.dumps(content["program"])))
+        names = tuple(content["names"])
         return SavedModel(target, labels, names, _model(content, names))
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RuntimeError) as problem:
-        raise _not_saved(path, problem) from None
-
-
-def _not_saved(path: Path, reason: object) -> InputError:
-    return InputError(f"{path} was not written by nsr learn --save: {reason}")
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as problem:  # also RecursionError
+        raise not_saved(path, problem) from None
 
 
 def _network_content(network: Network) -> dict[str, Any]:
@@ -204,11 +184,11 @@ def _network(content: Mapping[str, Any], names: tuple[str, ...]) -> Network:
         for key in ("floor", "middle", "spread")  # a floor of None becomes nan: there is no positive number
     }
     floor = np.where(np.isnan(numbers["floor"]), np.inf, numbers["floor"])
-    if not (np.isfinite(numbers["middle"]).all() and (numbers["spread"] > 0).all() and (floor > 0).all()):
-        raise ValueError("its inputs must have finite middles, and positive spreads and floors")
-    used = tuple(str(each["name"]) for each in content["inputs"])
-    positions = tuple(names.index(name) for name in used)
-    inputs = Inputs(used, positions, bool(content["logarithms"]), floor, numbers["middle"], numbers["spread"])
+    used, places = tuple(each["name"] for each in content["inputs"]), {name: at for at, name in enumerate(names)}
+    if content["sizes"][-1] != len(content["classes"]):
+        raise ValueError(f"it must have {len(content['classes'])} outputs, one for each class")
+    positions = tuple(places[name] for name in used)
+    inputs = Inputs(used, positions, content["logarithms"], floor, numbers["middle"], numbers["spread"])
     net = RuleNet(len(used), *(int(size) for size in content["sizes"]))
     return Network(inputs, _with_weights(net, content["net"]))
 
@@ -219,12 +199,12 @@ def _model(content: Mapping[str, Any], names: tuple[str, ...]) -> Network | Regi
     atoms = tuple(_old_atoms(content, names) if content["format"] == OLD_REGISTERS else _atoms(content))
     units = tuple(float(unit) for unit in content["units"])
     columns = len(names)
-    if len(atoms) != CHOICES or len(units) != CHOICES or not all(unit > 0 for unit in units):
-        raise ValueError(f"it must have {CHOICES} sums with positive units")
-    if not all(atom.weights and set(atom.columns) <= set(names) for atom in atoms):
+    if not all(set(atom.columns) <= set(names) and math.isfinite(float(atom.constant)) for atom in atoms):
         raise ValueError(f"its sums do not match its {columns} columns")
     restart = Restart(atoms, units, "screen")
     if "scaling" not in content:
+        if len(content["nets"]) != (1 if len(content["classes"]) == 2 else len(content["classes"])):
+            raise ValueError("the number of its nets does not match its classes")
         nets = [NSR(CHOICES, redundancy=UNITS, constants=True) for _ in content["nets"]]
         loaded = tuple(_with_weights(net, state) for net, state in zip(nets, content["nets"], strict=True))
         return Register(restart, names, loaded)
