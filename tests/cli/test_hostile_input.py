@@ -103,3 +103,11 @@ def test_labels_cannot_control_the_terminal_but_stay_as_they_are_in_a_pipe(tmp_p
     assert os.read(ours, 1000) == b"label\r\n\\x1b[31mred\r\nblue\r\n"
     os.close(ours)
     os.close(theirs)
+
+
+def test_columns_in_sympy_are_symbols_and_are_listed(capsys, tmp_path):
+    rows = "".join(f"{i * 7 % 23},{i * 5 % 19},{int(i * 7 % 23 > i * 5 % 19)}\n" for i in range(80))
+    (tmp_path / "t.csv").write_text("E,__import__('os').getcwd(),y\n" + rows)
+    code, out, err = nsr(capsys, "learn", str(tmp_path / "t.csv"), "--target", "y", "--emit", "sympy", "--quiet")
+    assert (code, out) == (0, "Piecewise((1, E_1 > import_os_getcwd), (0, True))\n")
+    assert "nsr: in the code, E_1 means E, import_os_getcwd means __import__('os').getcwd()\n" in err

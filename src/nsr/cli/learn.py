@@ -11,6 +11,7 @@ from nsr.cli.output import DIFFERENT, DONE, INTERRUPTED, NO_RULE, UNDECIDED, pri
 
 if TYPE_CHECKING:
     from nsr.learn.result import Learned
+    from nsr.program.program import Program
 
 
 def learn(
@@ -155,7 +156,19 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
         print_message(learned.summary())
         if learned.class_codes:
             print_message(f"in the code, {', '.join(f'{code} means {label}' for code, label in learned.class_codes)}")
-        print_output(learned.emit(emit, dialect).rstrip("\n"))
+        written = learned.emit(emit, dialect)
+        if emit == "sympy":
+            _print_symbols(program)
+        print_output(written.rstrip("\n"))
+
+
+def _print_symbols(program: "Program") -> None:
+    """Print which columns have other names in SymPy."""
+    from nsr.program.emit.sympy import symbol_names
+
+    renamed = [f"{name} means {_printable(column)}" for column, name in symbol_names(program).items() if name != column]
+    if renamed:
+        print_message(f"in the code, {', '.join(renamed)}")
 
 
 def apply(

@@ -7,10 +7,13 @@ import sympy
 
 from nsr.program import And, Compare, Program, Truth, Variable, Where
 from nsr.program.emit import emit
+from nsr.program.emit.sympy import symbol_names
 from tests.program.emit.samples import integer_rows, programs
-from tests.program.strategies import NAMES
 
 a, b = Variable("a"), Variable("b")
+NUMBERS = ("E", "I", "pi", "oo", "zoo", "nan", "1", "1e5", "True", "None", "_")
+CODE = ("S", "N", "Q", "beta", "Symbol", "lambda", "eval", "print", "max", "match", "__name__", "x;y", "a b")
+NOT_SYMBOLS = (*NUMBERS, *CODE, "__import__('os').system('exit 1')", "größe", "ﬁ")
 
 
 def test_formulas_are_numbers_that_can_be_added():
@@ -24,16 +27,31 @@ def test_formulas_are_numbers_that_can_be_added():
 @pytest.mark.usefixtures("unchecked")
 def test_rationals_are_exact():
     rows = [{name: Fraction(n, 1 + len(name) % 3) for name, n in row.items()} for row in integer_rows()]
-    numbers = [{sympy.Symbol(name): sympy.Rational(row[name]) for name in NAMES} for row in rows]
     for index, program in enumerate(programs()):
-        which = index % len(rows)
-        assert emit(program, "sympy").xreplace(numbers[which]) == program(rows[which]), program
+        row = rows[index % len(rows)]
+        numbers = {sympy.Symbol(name): sympy.Rational(row[column]) for column, name in symbol_names(program).items()}
+        assert emit(program, "sympy").xreplace(numbers) == program(row), program
 
 
 def test_names_never_become_code():
     nasty = ("__import__('os')", "a b", "x,y", "x:9", "\0", "lambda", "I", "pi", "1")
     program = Program(And(*(Compare(">", Variable(name), Variable("zero")) for name in nasty)), ("zero", *nasty))
-    assert {symbol.name for symbol in emit(program, "sympy").free_symbols} == {"zero", *nasty}
+    names = symbol_names(program)
+    written = emit(program, "sympy")
+    assert {symbol.name for symbol in written.free_symbols} == set(names.values())
+    assert all(name.isidentifier() for name in names.values())
+    assert names["zero"] == "zero"
+
+
+@pytest.mark.parametrize("name", NOT_SYMBOLS)
+def test_the_text_of_a_column_is_a_symbol(name):
+    """Text is evaluated by sympify: a column must come back as itself, not as a number, a function or code."""
+    program = Program(Compare(">", Variable(name) * 3, b), (name, "b"))
+    symbol = sympy.Symbol(symbol_names(program)[name])
+    for text in (str(emit(program, "sympy")), sympy.srepr(emit(program, "sympy"))):
+        read = sympy.sympify(text)
+        assert read.free_symbols == {symbol, sympy.Symbol("b")}
+        assert [read.subs({symbol: value, "b": 3}) for value in (1, 2)] == [0, 1]
 
 
 def test_a_choice_can_be_integrated():

@@ -1,15 +1,21 @@
 """SymPy: an expression over symbols named after the columns.
 
+Its text is safe as well: ``sympify`` evaluates text, so a column whose name would be a number, a function or code there
+gets a similar name; ``symbol_names`` has them.
+
 Exact everywhere: numbers are integers and rationals of any size, whatever is substituted for the symbols.
 """
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from keyword import softkwlist
 from typing import Any
 
 from nsr.errors import needs_extra
 from nsr.program.emit.exactness import reject_cells
+from nsr.program.emit.names import identifiers, is_python_name
 from nsr.program.emit.targets import target
 from nsr.program.expressions import (
     And,
@@ -42,17 +48,26 @@ def sympy_expression(program: Program, *, formula: bool = False) -> Any:
     with needs_extra("export"):
         import sympy
 
-    built = _Builder(sympy).build(program.expression)
+    built = _Builder(sympy, symbol_names(program)).build(program.expression)
     if not program.expression.is_boolean or formula:
         return built
     return sympy.Piecewise((sympy.Integer(1), built), (sympy.Integer(0), True), evaluate=False)
 
 
+def symbol_names(program: Program) -> dict[str, str]:
+    """The name of the symbol for each column: its own, unless that means something else to SymPy or Python."""
+    with needs_extra("export"):
+        import sympy
+
+    taken = {*dir(sympy), *dir(builtins), *softkwlist}
+    return identifiers(program.names, valid=lambda name: is_python_name(name) and name not in taken)
+
+
 class _Builder:
     """Builds without evaluating, because SymPy would rewrite conditions, which takes long."""
 
-    def __init__(self, sympy: Any) -> None:
-        self.sympy = sympy
+    def __init__(self, sympy: Any, names: Mapping[str, str]) -> None:
+        self.sympy, self.names = sympy, names
         relations = {">": sympy.Gt, "<": sympy.Lt, ">=": sympy.Ge, "<=": sympy.Le, "=": sympy.Eq, "!=": sympy.Ne}
         self.relations: dict[str, Any] = relations
 
@@ -60,7 +75,7 @@ class _Builder:
         sympy = self.sympy
         match node:
             case Variable(name):
-                return sympy.Symbol(name)
+                return sympy.Symbol(self.names[name])
             case Truth(value):
                 return sympy.true if value else sympy.false
             case Constant(value):
