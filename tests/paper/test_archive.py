@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsr.errors import InputError
-from nsr.paper import archive
+from nsr.paper import archive, commands
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Record
 from nsr.training import Recipe
@@ -77,6 +77,80 @@ def test_missing_and_broken_files_are_errors_of_one_sentence(tmp_path):
     path.write_text(path.read_text()[:-20])
     with pytest.raises(InputError, match="^the exported results in .* cannot be read: "):
         archive.read(tmp_path)
+
+
+def _change_cell(folder, column, text, rows=slice(1, 2)):
+    path = folder / "floats.csv"
+    with path.open(newline="") as file:
+        lines = list(csv.reader(file))
+    for line in lines[rows]:
+        line[lines[0].index(column)] = text
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+
+
+def _change_index(folder, change):
+    index = json.loads((folder / "index.json").read_text())
+    change(index)
+    (folder / "index.json").write_text(json.dumps(index))
+
+
+def _replace_by_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+BROKEN = {
+    "nested JSON": lambda folder: (folder / "index.json").write_text("[" * 100_000 + "]" * 100_000),
+    "a list": lambda folder: (folder / "index.json").write_text("[1]"),
+    "not UTF-8": lambda folder: (folder / "floats.csv").write_bytes(b"\xff" * 9_000),
+    "a long field": lambda folder: _change_cell(folder, "epochs", "1" * 140_000),
+    "a folder": lambda folder: _replace_by_folder(folder / "floats.csv"),
+    "a folder as index": lambda folder: _replace_by_folder(folder / "index.json"),
+    "an empty metric": lambda folder: _change_cell(folder, ">", ""),
+    "empty metrics": lambda folder: [_change_cell(folder, name, "", slice(1, None)) for name in (">", "epochs")],
+    "not a number": lambda folder: _change_cell(folder, "epochs", "nan"),
+    "the same seed": lambda folder: _change_cell(folder, "seed", "0", slice(1, 3)),
+    "an unknown metric": lambda folder: _change_cell(folder, ">", "?", slice(0, 1)),
+    "a long recipe": lambda folder: _change_index(
+        folder, lambda i: i["recipes"].update({"floats paper exact": "q" * 9_000})
+    ),
+    "a long field of a recipe": lambda folder: _change_index(
+        folder, lambda i: i["recipes"]["floats paper exact"].update({"q" * 9_000: 1})
+    ),
+    "an environment of text": lambda folder: _change_index(
+        folder, lambda i: i.update(environments=dict.fromkeys(i["environments"], "x" * 9_000))
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_broken_files_are_errors_of_one_short_sentence(tmp_path, what):
+    archive.write(tmp_path, {"floats": records()})
+    BROKEN[what](tmp_path)
+    with pytest.raises(InputError, match="cannot be read: ") as caught:
+        archive.read(tmp_path)
+    text = str(caught.value).replace(str(tmp_path), "")
+    assert "\n" not in text
+    assert len(text) < 300
+
+
+def test_a_page_without_a_metric_or_a_part_of_an_environment(tmp_path):
+    for name in ("comparisons.csv", "index.json"):
+        shutil.copy(COMMITTED / name, tmp_path)
+    _change_index(tmp_path, lambda index: [each.pop("cpu") for each in index["environments"].values()])
+    page = commands.report(exported=tmp_path, html=tmp_path / "page.html")
+    assert "<li>unknown, " in page.read_text()
+    path = tmp_path / "comparisons.csv"
+    path.write_text(path.read_text().replace(",epochs,", ",?,", 1))
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, [name for name in lines[0] if name != "?"], extrasaction="ignore")
+        table.writeheader()
+        table.writerows(lines)
+    with pytest.raises(InputError, match="are incomplete: no row has a 'epochs'$"):
+        commands.report(exported=tmp_path, html=tmp_path / "page.html")
 
 
 def test_a_metric_cannot_take_the_name_of_a_column(tmp_path):

@@ -3,7 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from hashlib import sha256
 from pathlib import Path
@@ -47,7 +48,7 @@ def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
 def read(folder: Path) -> dict[str, list[Record]]:
     """The current records in a folder, by experiment; see ``Record.is_current``."""
     try:
-        index = json.loads((folder / INDEX).read_text())
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         return {
             name: list(_read(experiment, folder / f"{name}.csv", index))
             for name, experiment in EXPERIMENTS.items()
@@ -55,8 +56,18 @@ def read(folder: Path) -> dict[str, list[Record]]:
         }
     except FileNotFoundError:
         raise InputError(f"there are no exported results in {folder}: nsr results --export DIR writes them") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"the exported results in {folder} cannot be read: {error!r}") from error
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise _unreadable(folder, f"they are not UTF-8 ({error.reason})") from None
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError, csv.Error) as error:
+        raise _unreadable(folder, repr(error)) from error
+
+
+def _unreadable(folder: Path, reason: str) -> InputError:
+    return InputError(f"the exported results in {folder} cannot be read: {reason[:200]}")
 
 
 def _row(record: Record) -> dict[str, Any]:
@@ -78,26 +89,65 @@ def _row(record: Record) -> dict[str, Any]:
     return {**first, **record.metrics, **last}
 
 
-def _read(experiment: Experiment[Any], path: Path, index: Mapping[str, Any]) -> Iterable[Record]:
+def _read(experiment: Experiment[Any], path: Path, index: Mapping[str, Any]) -> Iterator[Record]:
+    metrics_of: dict[tuple[Any, ...], set[str]] = {}
+    seen = set()
+    with path.open(newline="", encoding="utf-8") as file:
+        for number, row in enumerate(csv.DictReader(file), start=2):
+            try:
+                record = _parse(experiment, row, index)
+                if not record.is_current(experiment):
+                    continue
+                group = (record.profile, record.recipe.name, record.cell)
+                _check_metrics(experiment, record, metrics_of.setdefault(group, set(record.metrics)))
+                if (*group, record.seed) in seen:
+                    raise ValueError("another row has the same cell, recipe, profile and seed")
+            except (ValueError, KeyError, TypeError) as error:
+                reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
+                raise _unreadable(path.parent, f"{path.name}, row {number}: {reason}") from error
+            seen.add((*group, record.seed))
+            yield record
+
+
+def _parse(experiment: Experiment[Any], row: Mapping[str, str], index: Mapping[str, Any]) -> Record:
     cell_fields = {field.name: field.type for field in fields(experiment.cells[0])}
     not_metrics = {*FIRST, *cell_fields, "seed", *LAST}
-    with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            recipe = index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]
-            record = Record(
-                experiment.name,
-                int(row["revision"]),
-                experiment.cell({name: _value(row[name], kind) for name, kind in cell_fields.items()}),
-                experiment.recipe(complete_recipe(experiment.name, recipe)),
-                row["profile"],
-                int(row["seed"]),
-                {name: float(value) for name, value in row.items() if name not in not_metrics and value},
-                float(row["seconds"]),
-                int(row["memory"]),
-                canonical_json(index["environments"][row["environment"]]),
-            )
-            if record.is_current(experiment):
-                yield record
+    if None in row or None in row.values():
+        raise ValueError("the number of cells is not that of the header")
+    recipe = index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]
+    environment = index["environments"][row["environment"]]
+    if not isinstance(environment, dict):
+        raise TypeError(f"an environment must be an object, got {environment!r}")
+    return Record(
+        experiment.name,
+        int(row["revision"]),
+        experiment.cell({name: _value(row[name], kind) for name, kind in cell_fields.items()}),
+        experiment.recipe(complete_recipe(experiment.name, recipe)),
+        row["profile"],
+        int(row["seed"]),
+        {name: _finite(value) for name, value in row.items() if name not in not_metrics and value},
+        _finite(row["seconds"]),
+        int(row["memory"]),
+        canonical_json(environment),
+    )
+
+
+def _check_metrics(experiment: Experiment[Any], record: Record, expected: set[str]) -> None:
+    """Require metrics that the experiment has, and the same ones for all seeds of a cell."""
+    unknown = set(record.metrics) - {metric.name for metric in experiment.metrics}
+    if unknown:
+        raise ValueError(f"{experiment.name} has no metric {min(unknown)!r}")
+    if differing := expected ^ set(record.metrics):
+        raise ValueError(f"{min(differing)!r} is empty here or in another row of the same cell")
+    if not expected:
+        raise ValueError("all metrics are empty")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text!r} is not a finite number")
+    return number
 
 
 def _value(text: str, kind: Any) -> Any:

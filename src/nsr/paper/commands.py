@@ -133,9 +133,14 @@ def report(
     with needs_extra("reproduce"):
         from nsr.paper.report import page
     html = html or out / "report.html"
-    page.write_page(html, summaries)
-    if figures:
-        page.write_figures(figures, summaries)
+    try:
+        page.write_page(html, summaries)
+        if figures:
+            page.write_figures(figures, summaries)
+    except KeyError as missing:
+        if exported is None:
+            raise
+        raise InputError(f"the exported results in {exported} are incomplete: no row has a {missing}") from missing
     return html
 
 

@@ -17,6 +17,8 @@ from nsr.paper.report.bits import status_bit_figures
 from nsr.paper.spec import Experiment
 from nsr.paper.tables import Table
 
+UNKNOWN = dict.fromkeys(("cpu", "cores", "system", "python", "torch", "nsr"), "unknown")
+"""What the page shows of an environment that was not recorded completely."""
 DIFFERENCE = 0.05
 """The least difference from a mean of the paper that the page lists."""
 
@@ -92,7 +94,7 @@ def write_page(file: Path, summaries: Summaries) -> None:
             for name, experiment in EXPERIMENTS.items()
         },
         bits=[embedded(*figure) for figure in status_bit_figures()],
-        environments=[json.loads(environment) for environment in sorted(environments)],
+        environments=[UNKNOWN | json.loads(environment) for environment in sorted(environments)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
