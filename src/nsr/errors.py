@@ -10,6 +10,10 @@ class InputError(ValueError):
     """A wrong command or wrong input. The text is written for the user; the command exits with code 2."""
 
 
+class FailedError(Exception):
+    """A failure that no other input would avoid. The text is written for the user; the command exits with code 1."""
+
+
 def one_of(what: str, name: str, known: Iterable[str]) -> str:
     """``name`` if it is known, else an InputError that lists the known names and suggests the nearest."""
     known = list(known)

@@ -1,6 +1,7 @@
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -83,6 +84,21 @@ def test_a_failure_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):
     assert code == 1
     assert "1 of 1 blocks failed; nsr results --failures shows why, and the same command retries them" in err
     assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
+
+
+def test_a_folder_deleted_during_a_run_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):
+    def deletes(item):
+        shutil.rmtree(tmp_path / "runs")
+        return run_item(item)
+
+    run_item = run.run_item
+    monkeypatch.setattr(run, "run_item", deletes)
+    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
+    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
+    folder = tmp_path / "runs"
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(folder), "--quiet", "--json")
+    assert (code, out) == (1, "")
+    assert err.startswith(f"nsr: the results are lost: {folder}/nsr.sqlite was deleted or replaced during the run")
 
 
 def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):

@@ -10,7 +10,7 @@ from nsr.cli.learn import apply, check, learn
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
 from nsr.cli.profile import profile
-from nsr.errors import InputError
+from nsr.errors import FailedError, InputError
 
 
 def _version() -> str:
@@ -56,6 +56,9 @@ def _run(tokens: Sequence[str] | None) -> Any:
     except (InputError, cyclopts.CycloptsError) as error:
         print_message(str(error))
         return WRONG
+    except FailedError as error:
+        print_message(str(error))
+        return FAILED
     except OSError as error:
         if error.filename is None:
             raise

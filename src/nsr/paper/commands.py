@@ -92,6 +92,7 @@ def reproduce(
         workers = min(workers, len(items))
         failed = Sweep(store, lambda: make_executor(workers), workers, observer or Observer()).run(items)
         records = {experiment.name: store.records(experiment) for experiment in EXPERIMENTS.values()}
+        store.check_present()
 
     asked = {experiment.name: profile for experiment in chosen}
     summaries = {name: summarise(EXPERIMENTS[name], kept, asked.get(name)) for name, kept in records.items()}

@@ -1,6 +1,7 @@
 """What every store must do: keep what was given, refuse what it cannot read, lose nothing that was there."""
 
 import os
+import shutil
 import sqlite3
 import threading
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nsr.errors import InputError
+from nsr.errors import FailedError, InputError
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.sweep.plan import plan
@@ -218,3 +219,17 @@ def test_a_full_disk_loses_nothing_that_was_there(tmp_path):
     store._connection.execute("PRAGMA max_page_count = 1000000")
     filled(tmp_path)
     assert len(store.records(EXPERIMENT)) == 72
+
+
+def test_a_folder_deleted_during_a_run_is_an_error(tmp_path):
+    store = filled(tmp_path / "runs", ITEMS[:1])
+    store.check_present()
+    shutil.rmtree(tmp_path / "runs")
+    with pytest.raises(
+        FailedError, match="^the results are lost: .*nsr.sqlite was deleted or replaced during the run; "
+    ):
+        store.add(ITEMS[1], block(ITEMS[1]))
+    filled(tmp_path / "runs", ITEMS[:1]).close()
+    with pytest.raises(FailedError):
+        store.check_present()
+    store.close()

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nsr.errors import InputError
+from nsr.errors import FailedError, InputError
 from nsr.paper.records import Item, Record
 from nsr.paper.spec import Experiment, canonical_json
 from nsr.paper.sweep.migrations import add_recipe_fields
@@ -57,6 +57,7 @@ class Store:
         with self._explained():
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             self._open()
+        self._file = _file_number(self.path)
 
     def _open(self) -> None:
         connection = self._connection
@@ -149,6 +150,14 @@ class Store:
             connection.executemany(f"INSERT OR IGNORE INTO results VALUES ({','.join('?' * 12)})", rows)
             connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
+        self.check_present()
+
+    def check_present(self) -> None:
+        """Raise a FailedError if the file was deleted or replaced: SQLite would go on writing to no name."""
+        if self._file is None or _file_number(self.path) != self._file:
+            raise FailedError(
+                f"the results are lost: {self.path} was deleted or replaced during the run; run the same command again"
+            )
 
     def records(self, experiment: Experiment[Any]) -> list[Record]:
         """The current results of an experiment; see ``Record.is_current``."""
@@ -201,6 +210,15 @@ _ADVICE = {
     "CORRUPT": "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out",
     "BUSY": "; another program has locked it: try again",
 }
+
+
+def _file_number(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another one of the same name; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _record(
