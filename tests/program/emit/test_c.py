@@ -157,3 +157,17 @@ def test_numbers_that_do_not_fit_give_a_warning():
         assert "There is no rule_int64: a number" in emit(Program(a + 2**70), "c")
     with pytest.raises(ValueError, match=r"^target 'c' computes in float64, which cannot represent 10000000"):
         emit(Program(Compare(">", a, Constant(10**400))), "c")
+
+
+@needs_compiler
+def test_columns_with_names_of_macros_are_compiled(tmp_path):
+    """All macros that the headers of the emitted source define here."""
+    listed = subprocess.run(
+        [COMPILER, "-dM", "-E", "-"], input=HEADER, capture_output=True, text=True, check=True
+    ).stdout
+    macros = {line.split()[1].split("(")[0] for line in listed.splitlines()}
+    assert "DBL_DIG" in macros
+    program = Program(sum((Variable(name) for name in sorted(macros)[1:]), Variable(min(macros))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InexactWarning)
+        compiled(tmp_path, emit(program, "c"), *STRICT)

@@ -33,7 +33,7 @@ WORDS = re.findall(
     alignas alignof asm auto bool break case char const constexpr continue default do double else enum extern false
     float for goto if inline int long main nullptr register restrict return short signed sizeof static static_assert
     struct switch thread_local true typedef typeof typeof_unqual union unsigned void volatile while
-    linux unix i386 NULL
+    linux unix i386 NULL offsetof
     """,
 )
 """Reserved words of C, and names that headers and compilers define."""
@@ -116,8 +116,9 @@ def _loop(columns: list[str], number: str, answer: str, name: str, body: str) ->
 
 
 def is_c_name(name: str) -> bool:
-    """Whether it can name a function or variable in C: not reserved, and not a name that <stdint.h> may define."""
+    """Whether it can name a function or variable in C: not reserved, and not a name that the headers may define."""
     reserved = name.startswith("_") or re.search(r"(?i)^u?int|_(t|c|max|min|width)$", name)
+    reserved = reserved or re.match(r"(L?DBL|FLT\d*X?|DEC\d*X?|DECIMAL)_", name)  # <float.h>
     return PLAIN.fullmatch(name) is not None and name not in WORDS and not reserved
 
 
