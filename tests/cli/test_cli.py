@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -84,6 +85,26 @@ def test_a_failure_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):
     assert code == 1
     assert "1 of 1 blocks failed; nsr results --failures shows why, and the same command retries them" in err
     assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
+
+
+def test_damaged_records_are_listed_and_dropped(capsys, runs, tmp_path):
+    shutil.copytree(runs, tmp_path / "runs")
+    out = ("--out", str(tmp_path / "runs"))
+    assert nsr(capsys, "results", "--verify", *out) == (0, "", "nsr: 2 of 2 records are intact\n")
+    connection = sqlite3.connect(tmp_path / "runs" / "nsr.sqlite")
+    with connection:
+        connection.execute("UPDATE results SET metrics = replace(metrics, '1.0', '0.5') WHERE seed = 1")
+    connection.close()
+    code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, *out)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "a record is damaged" in err
+    code, listed, err = nsr(capsys, "results", "--verify", *out)
+    assert (code, err) == (1, "nsr: 1 of 2 records are intact\n")
+    assert listed.startswith("record 2 (comparisons {")
+    assert listed.endswith(", profile smoke, seed 1): its checksum is wrong\n")
+    assert nsr(capsys, "results", "--repair", *out)[:2] == (0, f"dropped {listed}")
+    assert nsr(capsys, "reproduce", "comparisons", *SMALL, *out, "--quiet")[0] == 0
+    assert nsr(capsys, "results", "--verify", *out) == (0, "", "nsr: 2 of 2 records are intact\n")
 
 
 def test_a_folder_deleted_during_a_run_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):

@@ -98,6 +98,8 @@ def results(
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
     export: Path | None = None,
     failures: Annotated[bool, Parameter(negative="")] = False,
+    verify: Annotated[bool, Parameter(negative="")] = False,
+    repair: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Print the stored results.
 
@@ -113,9 +115,23 @@ def results(
         Write the records as CSV files into this folder instead.
     failures
         Print the blocks that failed, with their tracebacks, instead.
+    verify
+        Print the damaged records instead, and exit with 1 if there are any.
+    repair
+        Drop the damaged records, so that nsr reproduce runs them again.
     """
     from nsr.paper import commands
 
+    if repair:
+        for damaged in commands.repair(out):
+            print_output(f"dropped {damaged}")
+        return DONE
+    if verify:
+        count, found = commands.verify(out)
+        for damaged in found:
+            print_output(str(damaged))
+        print_message(f"{count - len(found):,} of {count:,} records are intact")
+        return FAILED if found else DONE
     if failures:
         for failure in commands.failures(out):
             print_output(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")

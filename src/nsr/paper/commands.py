@@ -16,6 +16,7 @@ from nsr.paper.records import Item, Record
 from nsr.paper.selection import RECIPES, choose, data_folder, selector
 from nsr.paper.spec import PROFILES
 from nsr.paper.summaries import largest_profile, summarise
+from nsr.paper.sweep.damage import Damaged
 from nsr.paper.sweep.executors import MakeExecutor, local
 from nsr.paper.sweep.plan import BLOCK, plan
 from nsr.paper.sweep.run import Observer, Sweep
@@ -110,6 +111,18 @@ def failures(out: Path = Path("runs")) -> list[Failure]:
     """What failed in a folder and has not succeeded since."""
     with closing(_existing_store(out)) as store:
         return store.failures()
+
+
+def verify(out: Path = Path("runs")) -> tuple[int, list[Damaged]]:
+    """How many records a folder holds, and the damaged ones among them."""
+    with closing(_existing_store(out)) as store:
+        return store.verify()
+
+
+def repair(out: Path = Path("runs")) -> list[Damaged]:
+    """Drop the damaged records of a folder, so that they run again; returns them."""
+    with closing(_existing_store(out)) as store:
+        return store.repair()
 
 
 def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs")) -> list[Path]:

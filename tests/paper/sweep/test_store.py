@@ -1,9 +1,12 @@
 """What every store must do: keep what was given, refuse what it cannot read, lose nothing that was there."""
 
 import os
+import random
 import shutil
 import sqlite3
 import threading
+from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,9 +96,10 @@ def test_a_block_is_kept_whole_or_not_at_all(tmp_path):
 
 
 def test_results_of_an_old_recipe_or_revision_are_not_mixed_in(tmp_path):
-    store = filled(tmp_path, ITEMS[:2])
-    store._connection.execute("UPDATE results SET revision = 0 WHERE seed = 0")
-    store._connection.execute("UPDATE results SET recipe = replace(recipe, '0.001', '0.002') WHERE seed = 1")
+    store = Store(tmp_path)
+    first, second, third = block(ITEMS[0])
+    old = [replace(first, revision=0), replace(second, recipe=replace(second.recipe, learning_rate=0.5)), third]
+    store.add(ITEMS[0], old)
     assert {record.seed for record in store.records(EXPERIMENT)} == {2}
 
 
@@ -233,3 +237,76 @@ def test_a_folder_deleted_during_a_run_is_an_error(tmp_path):
     with pytest.raises(FailedError):
         store.check_present()
     store.close()
+
+
+DAMAGE = (
+    "metrics = 'nojson'",
+    """metrics = '{"a": NaN}'""",
+    "metrics = replace(metrics, '1.0', '0.9')",
+    "metrics = cast(x'ff' AS TEXT)",
+    "cell = '[]'",
+    "recipe = '{}'",
+    "seed = 7",
+    "experiment = 'comparisonz'",
+    "seconds = 9e999",
+    "environment = '3'",
+    "identity = 'x'",
+)
+
+
+@pytest.mark.parametrize("by", ["with checksums", "of an older version"])
+@pytest.mark.parametrize("change", DAMAGE)
+def test_a_damaged_record_is_named_and_dropped_by_a_repair(tmp_path, change, by):
+    store = filled(tmp_path, ITEMS[:2])
+    if by == "of an older version":
+        if "1.0" in change or "comparisonz" in change:
+            pytest.skip("only a checksum can tell")
+        store._connection.execute("DELETE FROM checksums")
+    assert store.verify() == (6, [])
+    store._connection.execute(f"UPDATE results SET {change} WHERE rowid = 2")
+    for read in (store.records, store.done):
+        with pytest.raises(InputError, match=r"^a record is damaged in .*, first record 2 .*; nsr results --verify"):
+            read(EXPERIMENT)
+    count, (damaged,) = store.verify()
+    assert (count, damaged.row) == (6, 2)
+    assert store.repair() == [damaged]
+    assert store.verify() == (5, [])
+    assert len(store.records(EXPERIMENT)) == len(store.done(EXPERIMENT)) == 5
+    store.add(ITEMS[0], block(ITEMS[0]))
+    assert len(store.records(EXPERIMENT)) == 6
+    store.close()
+
+
+def test_a_vacuum_damages_nothing(tmp_path):
+    store = filled(tmp_path, ITEMS[:2])
+    store._connection.execute("DELETE FROM results WHERE rowid = 2")
+    store._connection.execute("VACUUM")
+    assert store.verify() == (5, [])
+    store.close()
+
+
+def test_flipped_bits_are_one_sentence_or_change_nothing(tmp_path):
+    store = filled(tmp_path / "whole", ITEMS[:2])
+    records = store.records(EXPERIMENT)
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    data = (tmp_path / "whole" / FILE).read_bytes()
+    rng = random.Random(0)
+    found = Counter()
+    for _ in range(200):
+        changed = bytearray(data)
+        changed[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        shutil.rmtree(tmp_path / "flipped", ignore_errors=True)
+        (tmp_path / "flipped").mkdir()
+        (tmp_path / "flipped" / FILE).write_bytes(changed)
+        try:
+            with closing(Store(tmp_path / "flipped")) as store:
+                store.verify()
+                kept = store.records(EXPERIMENT)
+        except InputError:
+            found["reported"] += 1
+        else:
+            assert all(record in records for record in kept)
+            found["the same" if kept == records else "fewer"] += 1
+    assert found["reported"] > 10
+    assert found["fewer"] == 0

@@ -14,6 +14,7 @@ from typing import Any
 from nsr.errors import FailedError, InputError
 from nsr.paper.records import Item, Record
 from nsr.paper.spec import Experiment, canonical_json
+from nsr.paper.sweep.damage import Damaged, Row, checksum, digest, scan
 from nsr.paper.sweep.migrations import add_recipe_fields
 
 FILE = "nsr.sqlite"
@@ -34,6 +35,12 @@ CREATE TABLE claims (
     item TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, started TEXT NOT NULL
 ) STRICT;
 """
+
+CHECKSUMS = """
+CREATE TABLE IF NOT EXISTS checksums (result TEXT PRIMARY KEY, checksum TEXT NOT NULL) STRICT
+"""
+"""By the digest of the identity, because VACUUM renumbers rows. Versions that do not know this table can use the store;
+their results have no checksum."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Store:
             raise InputError(f"cannot create the folder {folder}: {error.strerror}") from None
         with self._explained():
             self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self._connection.text_factory = _decode
             self._open()
         self._file = _file_number(self.path)
 
@@ -81,6 +89,9 @@ class Store:
                 elif self._pragma("user_version") < SCHEMA:
                     add_recipe_fields(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone():
+            with self._transaction():
+                connection.execute(CHECKSUMS)
 
     def _is_empty(self) -> bool:
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -95,6 +106,8 @@ class Store:
         """Turn SQLite errors into a sentence that names the file and says what to do."""
         try:
             yield
+        except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
+            raise InputError(f"cannot use the results in {self.path}{_ADVICE['CORRUPT']}") from error
         except sqlite3.Error as error:
             kind = getattr(error, "sqlite_errorname", "SQLITE_").split("_")[1]
             raise InputError(f"cannot use the results in {self.path}: {error}{_ADVICE.get(kind, '')}") from error
@@ -116,9 +129,41 @@ class Store:
 
     def done(self, experiment: Experiment[Any]) -> set[str]:
         """Identities of the results of an experiment."""
+        return {row[0] for row in self._intact(experiment)}
+
+    def _intact(self, experiment: Experiment[Any]) -> list[Row]:
+        """The rows of an experiment; damaged ones are an InputError."""
+        rows, found = list[Row](), list[Damaged]()
         with self._explained():
-            rows = self._connection.execute("SELECT identity FROM results WHERE experiment = ?", (experiment.name,))
-            return {identity for (identity,) in rows}
+            for row, damaged in scan(self._connection, experiment.name):
+                if damaged is None:
+                    rows.append(row)
+                else:
+                    found.append(damaged)
+        if found:
+            count = f"{len(found)} records are" if len(found) > 1 else "a record is"
+            raise InputError(
+                f"{count} damaged in {self.path}, first {found[0]}; nsr results --verify --out {self.path.parent} "
+                "lists them, and --repair drops them so that they run again"
+            )
+        return rows
+
+    def verify(self) -> tuple[int, list[Damaged]]:
+        """How many results there are, and the damaged ones among them."""
+        with self._explained():
+            (fault,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if fault != "ok":
+                raise sqlite3.DatabaseError(f"{fault}{_ADVICE['CORRUPT']}")
+            found = [damaged for _, damaged in scan(self._connection)]
+        return len(found), [damaged for damaged in found if damaged is not None]
+
+    def repair(self) -> list[Damaged]:
+        """Drop the damaged results, so that they run again; returns them."""
+        _, found = self.verify()
+        with self._explained(), self._transaction() as connection:
+            for damaged in found:
+                connection.execute("DELETE FROM results WHERE rowid = ?", (damaged.row,))
+        return found
 
     def has(self, item: Item) -> bool:
         """Whether every seed of an item has its result."""
@@ -147,7 +192,11 @@ class Store:
             for record in records
         ]
         with self._explained(), self._transaction() as connection:
-            connection.executemany(f"INSERT OR IGNORE INTO results VALUES ({','.join('?' * 12)})", rows)
+            for row in rows:
+                added = connection.execute(f"INSERT OR IGNORE INTO results VALUES ({','.join('?' * 12)})", row)
+                if added.rowcount:
+                    check = (digest(row[0]), checksum(row))
+                    connection.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", check)
             connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
         self.check_present()
@@ -161,14 +210,19 @@ class Store:
 
     def records(self, experiment: Experiment[Any]) -> list[Record]:
         """The current results of an experiment; see ``Record.is_current``."""
-        query = (
-            "SELECT identity, cell, recipe, profile, seed, metrics, seconds, memory, environment FROM results "
-            "WHERE experiment = ? AND revision = ? ORDER BY rowid"
-        )
-        with self._explained():
-            rows = self._connection.execute(query, (experiment.name, experiment.revision)).fetchall()
-        records = ((identity, _record(experiment, *columns)) for identity, *columns in rows)
-        return [record for identity, record in records if record.is_current(experiment) and record.identity == identity]
+        found = []
+        for identity, _, revision, *columns, _ in self._intact(experiment):
+            if revision == experiment.revision:
+                record = self._record(experiment, columns)
+                if record.is_current(experiment) and record.identity == identity:
+                    found.append(record)
+        return found
+
+    def _record(self, experiment: Experiment[Any], columns: Row) -> Record:
+        try:
+            return _record(experiment, *columns)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"a record of {experiment.name} in {self.path} cannot be read: {error}"[:300]) from error
 
     def fail(self, item: Item, traceback: str) -> None:
         """Store a failure. The next run tries the item again."""
@@ -210,6 +264,11 @@ _ADVICE = {
     "CORRUPT": "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out",
     "BUSY": "; another program has locked it: try again",
 }
+
+
+def _decode(text: bytes) -> str:
+    """Damaged text becomes other text, which its checksum reports."""
+    return text.decode(errors="replace")
 
 
 def _file_number(path: Path) -> tuple[int, int] | None:
