@@ -1,5 +1,8 @@
 """Raw tables with texts, dates and missing cells, and the tables that users of other tools have asked for."""
 
+import re
+import sqlite3
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -282,7 +285,7 @@ def test_a_column_of_groups_is_not_learned_from(kind):
     learned = commands.learn(table.assign(answer=answer), "answer", group="customer")
     assert learned.rule == ("1 if a > b, else 0" if kind == "class" else "max(a, b)")
     assert "customer" not in learned.x.columns
-    with pytest.raises(ValueError, match="at least three groups, got 1"):
+    with pytest.raises(ValueError, match="column 'one' has 1 group: at least 3 are needed"):
         commands.learn(table.assign(answer=answer, one=1), "answer", group="one")
 
 
@@ -329,4 +332,73 @@ def test_of_many_texts_those_that_say_most_are_used():
     assert learned.x.shape[1] <= 201
     assert any("texts and gaps, the 200 that say most about the target are used" in each for each in messages)
     assert learned.verified is not None, learned.summary()
+    assert learned.verified.wrong == 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_missing_dates_leave_no_phantom_conditions(seed):
+    """What stands in the place of missing dates may be far apart: no part of a rule is about that."""
+    rng = np.random.default_rng(seed)
+    start = pd.Series(pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 300, N), "D"))
+    end = start + pd.to_timedelta(rng.integers(0, 40, N), "D")
+    table = pd.DataFrame({"start": start.mask(rng.random(N) < 0.06), "end": end.mask(rng.random(N) < 0.06)})
+    table["kind"] = rng.choice(["a", "b", "c"], N)
+    late = (table.end > table.start + pd.Timedelta(days=14)) | (table.kind == "c")
+    learned = commands.learn(table.assign(late=late), "late", restarts=8)
+    assert learned.program is not None, learned.summary()
+    durations = re.findall(r"start \+ (\d+) days", learned.rule)
+    assert set(durations) <= {"14", "15"}, learned.rule
+    for border, margin in learned.estimator.evidence_.margins.items():
+        assert margin.below <= 40 * 86_400_000_000, border
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%b-%Y", "%Y%m%d", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M:%S"],
+)
+def test_dates_are_read_as_people_write_them(tmp_path, written):
+    table = orders()[["ordered", "shipped", "items"]]
+    late = (table.shipped > table.ordered + pd.Timedelta(days=14)).map({True: "yes", False: "no"})
+    text = table.assign(late=late)
+    for name in ("ordered", "shipped"):
+        text[name] = table[name].dt.strftime(written).fillna("")
+    text.to_csv(tmp_path / "t.csv", index=False)
+    made = read(tmp_path / "t.csv")
+    assert made.columns["ordered"].kind in (Kind.DATE, Kind.TIMESTAMP)
+    assert (made.sample["shipped"].reset_index(drop=True) == table.shipped).sum() == table.shipped.notna().sum()
+    learned = commands.learn(tmp_path / "t.csv", "late", restarts=8)
+    assert learned.rule in (
+        "yes if shipped >= ordered + 15 days, else no",
+        "yes if shipped > ordered + 14 days, else no",
+    )
+
+
+def test_days_and_months_that_cannot_be_told_apart_stay_texts(tmp_path):
+    (tmp_path / "t.csv").write_text("d,y\n" + "03/04/2024,0\n05/06/2024,1\n" * 20)
+    assert read(tmp_path / "t.csv").columns["d"].kind == Kind.TEXT
+
+
+def test_a_check_of_numbers_allows_for_the_rounding_of_floats():
+    table = orders()[["member", "total", "items"]].assign(total=lambda t: t.total.round(0).astype(int))
+    table["price"] = np.where(table.member == "gold", 0.9 * table.total * table["items"], table.total * table["items"])
+    learned = commands.learn(table, "price")
+    assert learned.program is not None, learned.summary()
+    database = sqlite3.connect(":memory:")
+    table.to_sql("the table", database, index=False)
+    assert database.execute(learned.emit("check-sql", "sqlite")).fetchall() == []
+    database.execute('UPDATE "the table" SET price = price + 0.01 WHERE rowid = 7')
+    assert len(database.execute(learned.emit("check-sql", "sqlite")).fetchall()) == 1
+    database.close()
+
+
+def test_a_date_is_no_target():
+    with pytest.raises(ValueError, match="the target 'due' holds dates or times: a rule gives classes or numbers"):
+        commands.learn(orders(), "due")
+
+
+def test_the_texts_that_are_left_are_named():
+    table = pd.DataFrame({"size": some(["small", "medium", "large", "xl"]), "n": RNG.integers(0, 99, N)})
+    answer = table["size"].eq("small").map({True: "a", False: "b"})
+    learned = commands.learn(table.assign(answer=answer), "answer")
+    assert "not in" not in learned.rule
     assert learned.verified.wrong == 0

@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,12 @@ from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.classifier import MOST_CLASSES
 from nsr.learn.evidence import percent
 from nsr.learn.features import Features, features_of
-from nsr.learn.gaps import with_gaps
+from nsr.learn.gaps import margins_of_rows, with_gaps
 from nsr.learn.preparation import Prepared
 from nsr.learn.result import Estimator, Verified
+from nsr.learn.tidying import tidied
 from nsr.learn.verification import contradictions
+from nsr.program.expressions import Expression
 from nsr.program.program import Program
 from nsr.reading.derived import Meaning
 
@@ -124,12 +126,18 @@ def in_terms_of_the_table(estimator: Estimator, features: Features, rows: pd.Dat
     names, evidence = tuple(map(str, rows.columns)), estimator.evidence_
     expression = estimator.meaning.of(estimator.program_.expression)
     columns = {name: rows[name] for name in names}
-    extended = with_gaps(
-        expression,
-        features.nullable,
-        lambda each: int(contradictions(estimator, Program(each, names), columns, y.to_numpy())[1].sum()),
-    )
-    return Program(extended, names, evidence)
+
+    def wrong(each: Expression) -> int:
+        return int(contradictions(estimator, Program(each, names), columns, y.to_numpy())[1].sum())
+
+    if features.derived:
+        expression = with_gaps(expression, features.nullable, wrong)
+        has_gaps = bool(features.nullable & set(expression.variables))
+        expression = tidied(expression, rows, wrong, shorten=has_gaps)
+        if has_gaps:
+            evidence = replace(evidence, margins=margins_of_rows(expression, rows))
+            estimator.evidence_ = evidence
+    return Program(expression, names, evidence)
 
 
 def choose_and_fit(

@@ -4,12 +4,19 @@ A rule is searched in numbers, with some number in the place of missing cells. I
 cell is false, so that a rule may need ``x > 5 or x is missing`` in the place of ``x > 5``; the rows tell.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import chain, combinations
 
+import numpy as np
+import pandas as pd
+
+from nsr.learn.diagnostics import Margin
+from nsr.program.cells import evaluate_cells, is_missing
 from nsr.program.conditions import Missing
 from nsr.program.expressions import Compare, Expression, Or, Variable
 from nsr.program.substitution import rebuilt
+from nsr.program.times import is_temporal
 
 MOST_LEAVES = 20
 """How many comparisons are examined."""
@@ -53,3 +60,18 @@ def _replaced(node: Expression, old: Expression, new: Expression) -> Expression:
     if node == old:
         return new
     return rebuilt(node, [_replaced(child, old, new) for child in node.children])
+
+
+def margins_of_rows(expression: Expression, rows: pd.DataFrame) -> dict[str, Margin]:
+    """For each comparison of numbers or times, how near the rows come to where it changes; without missing cells."""
+    near: dict[str, Margin] = {}
+    for node in dict.fromkeys(expression.walk()):
+        if not isinstance(node, Compare) or node.of_texts or any(inner.is_boolean for inner in node.left.walk()):
+            continue
+        difference = evaluate_cells((node.left - node.right).simplified(), rows, len(rows))
+        away = difference[~is_missing(difference)].astype(np.float64)
+        below, above = (np.min(side, initial=math.inf) for side in (-away[away < 0], away[away > 0]))
+        sides = str(Compare("=", node.left, node.right)).replace(" == ", " and ")
+        unit = 1 if is_temporal(node) else None
+        near[sides] = Margin(float(below), bool((away == 0).any()), float(above), unit)
+    return near

@@ -11,6 +11,10 @@ from nsr.learn.tables.source import UNNAMED
 from nsr.learn.tables.table import Table
 from nsr.learn.tables.text import plural, sql_name
 from nsr.program.kinds import Kind
+from nsr.program.times import TEMPORAL
+
+LEAST_GROUPS = 3
+"""To learn from, to choose by and to judge by."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,10 @@ def prepare(
         raise InputError(f"no column is left to learn {target!r} from: {reasons or 'there is no other column'}")
     notes = tuple((column.name, column.note) for column in (*columns, label) if column.note)
     groups = None if group is None else rows[group].astype(object).where(rows[group].notna(), rows.index).map(str)
+    if groups is not None and groups.nunique() < LEAST_GROUPS:
+        raise InputError(
+            f"column {group!r} has {plural(groups.nunique(), 'group')}: at least {LEAST_GROUPS} are needed"
+        )
     return Prepared(rows[list(kinds)], kinds, labels, tuple(left_out.items()), notes, dropped, groups)
 
 
@@ -114,6 +122,11 @@ def _check_target(table: Table, target: Column, only: Sequence[str]) -> None:
     if table.rows < 2:
         raise InputError(
             f"{table.name} has only one row: a rule needs at least two, with different values of {target.name!r}"
+        )
+    if target.kind in TEMPORAL:
+        raise InputError(
+            f"the target {target.name!r} holds dates or times: a rule gives classes or numbers; add a column with the "
+            "number of days since another date, and learn that"
         )
     if target.problem == "empty":
         raise InputError(f"the target {target.name!r} of {table.name} is empty: fill it in, or choose another column")

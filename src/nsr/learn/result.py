@@ -16,6 +16,8 @@ from nsr.program.expressions import Expression, Not, Or, Where
 from nsr.program.program import Program
 
 Estimator = NSRClassifier | NSRRegressor
+WITHOUT_DECIMALS = ("sqlite", "bigquery")
+"""Databases in which 0.9 is a float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,7 @@ class Learned:
             "column": self.target,
             "classes": self._classes_in_checks(),
             "missing": True if any(self.table[name].isna().any() for name in self.program.inputs) else None,
-            "decimals": not self.has_floats,
+            "decimals": not self.has_floats and dialect not in WITHOUT_DECIMALS,
         }
         if language in ("check-sql", "dbt"):
             options["table"] = self.source.split(".")[0]
@@ -102,6 +104,11 @@ class Learned:
         if len(classes) == 2:
             return [("true", classes[1]), ("false", classes[0])]
         return [(str(position), label) for position, label in enumerate(classes)]
+
+    @property
+    def model_can_be_saved(self) -> bool:
+        """Whether the trained model can be used again: it takes numbers only."""
+        return not self.estimator.meaning.derived
 
     @property
     def rule(self) -> str | None:

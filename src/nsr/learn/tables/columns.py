@@ -123,8 +123,10 @@ def boolean_column(name: str, cell: str, found: Mapping[str, Any], shared: dict[
 
 def time_column(name: str, cell: str, form: Form, found: Mapping[str, Any], shared: dict[str, Any]) -> Column:
     """A column of dates, or of dates with a time of day."""
-    if form is forms.DATE:
-        sql_type, value = "DATE", f"TRY_CAST({cell} AS DATE)"
+    if form.kind is Kind.DATE:
+        sql_type, value = "DATE", f"TRY_CAST({form.text(cell)} AS DATE)"
+    elif form is not forms.TIMESTAMP:
+        sql_type, value = "TIMESTAMP", f"TRY_CAST({form.text(cell)} AS TIMESTAMP)"
     else:
         sql_type, value = "TIMESTAMP", f"timezone('UTC', TRY_CAST({cell} AS TIMESTAMPTZ))"
     misfits: tuple[Misfit, ...] = ()
@@ -132,6 +134,8 @@ def time_column(name: str, cell: str, form: Form, found: Mapping[str, Any], shar
         value = f"CASE WHEN {form.matches(cell)} THEN {value} END"
         misfits = (Misfit(f"NOT {form.matches(cell)}", f"is not a {form.name} such as 2024-12-31"),)
     note = "read as times in UTC: their zones differ from it or are given" if found.get("zoned") else ""
+    if form in forms.WRITTEN_DATES:
+        note = f"read as dates, {form.name}"
     return Column(name=name, kind=form.kind, sql_type=sql_type, value=value, note=note, misfits=misfits, **shared)
 
 

@@ -63,7 +63,36 @@ TIMESTAMP = Form(
     f"{ISO_DATE}({ISO_TIME}({ZONE})?)?\\s*",
     also="TRY_CAST({} AS TIMESTAMPTZ) IS NOT NULL",
 )
-FORMS = (BOOLEAN, INTEGER, DECIMAL, FLOAT, INFINITE, POINT, COMMA, DATE, TIMESTAMP)
+
+
+def _written_date(name: str, pattern: str, written: str, *, time: bool = False) -> Form:
+    """Dates that are not written as 2024-12-31, in a format of strptime; with the time of day too."""
+    seconds = f"try_strptime({{0}}, {sql_text(f'{written} %H:%M:%S')})"
+    parsed = f"coalesce({seconds}, try_strptime({{0}}, {sql_text(f'{written} %H:%M')}))" if time else seconds
+    parsed = parsed if time else f"try_strptime({{0}}, {sql_text(written)})"
+    parsed = parsed.replace("{0}", "trim({0})")
+    return Form(
+        f"{name} with time" if time else name,
+        Kind.TIMESTAMP if time else Kind.DATE,
+        rf"\s*{pattern}{r'[ T]+[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?' if time else ''}\s*",
+        f"strftime({parsed}, '%Y-%m-%d %H:%M:%S')",
+        f"{parsed} IS NOT NULL",
+    )
+
+
+WRITTEN = {
+    "day.month.year": (r"\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
+    "month/day/year": (r"\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
+    "day/month/year": (r"\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
+    "year/month/day": (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+    "day-month-year": (r"\d{1,2}-[A-Za-z]{3}-\d{4}", "%d-%b-%Y"),
+    "yearmonthday": (r"(19|20)\d{6}", "%Y%m%d"),
+}
+"""Dates as people write them: the pattern, and the format of strptime."""
+WRITTEN_DATES = tuple(_written_date(name, *how, time=time) for name, how in WRITTEN.items() for time in (False, True))
+AMBIGUOUS = {"month/day/year": "day/month/year", "month/day/year with time": "day/month/year with time"}
+"""Where all days are at most 12, these cannot be told apart."""
+FORMS = (BOOLEAN, INTEGER, DECIMAL, FLOAT, INFINITE, POINT, COMMA, DATE, TIMESTAMP, *WRITTEN_DATES)
 
 
 def symbol_of(column: str) -> str:

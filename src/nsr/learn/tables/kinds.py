@@ -23,6 +23,8 @@ from nsr.program.kinds import Kind
 
 HEAD = 1_000
 """Rows from which the form of a column is guessed."""
+MANY = 20
+"""So many integers that are all dates, such as 20241231, are dates."""
 AT_ONCE = 150
 """Columns in one query: the time that DuckDB plans grows faster than their number."""
 CELLS = "nsr_cells"
@@ -143,6 +145,8 @@ def choose_form(counts: Found, *, decimal_comma: bool) -> Form | None:
         return None
     amounts = (forms.COMMA, forms.POINT) if decimal_comma else (forms.POINT, forms.COMMA)
     plain = (forms.BOOLEAN, forms.INTEGER, forms.DECIMAL, forms.FLOAT, forms.DATE, forms.TIMESTAMP)
+    if (written := _written_date(counts)) is not None:
+        return written
     for form in (*plain, *amounts):
         if counts[form.name] == present:
             return form
@@ -156,6 +160,14 @@ def choose_form(counts: Found, *, decimal_comma: bool) -> Form | None:
     if counts[forms.INFINITE.name]:
         return forms.FLOAT
     return next(form for form in plain[1:4] if counts[form.name] == counts[forms.FLOAT.name])
+
+
+def _written_date(counts: Found) -> Form | None:
+    """The way in which all dates of a column are written, if it is the only one that fits; integers need many rows."""
+    fitting = [form for form in forms.WRITTEN_DATES if counts[form.name] == counts["present"]]
+    if len(fitting) != 1 or (fitting[0].name == "yearmonthday" and counts["present"] < MANY):
+        return None
+    return fitting[0]
 
 
 def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:

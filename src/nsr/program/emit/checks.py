@@ -14,8 +14,12 @@ from nsr.errors import InputError
 from nsr.program.emit.sql import Sql, literal, quoted
 from nsr.program.emit.writer import ATOM
 from nsr.program.expressions import Constant, Expression, Truth, Where, rational
+from nsr.program.integers import denominator
 from nsr.program.lowering import presence
 from nsr.program.program import Program
+
+ROUNDING = "1e-12"
+"""How far a number with fractions may be off in floats, relatively."""
 
 
 def check_options(program: Program, column: str | None, classes: Sequence[Any] | None) -> None:
@@ -44,11 +48,15 @@ class SqlCheck:
     ) -> None:
         check_options(program, column, classes)
         self.sql = Sql(program, dialect, missing=True, **options)
+        exact = options.get("decimals", False) or program.expression.is_boolean
+        self.rounds = not exact and denominator(program.expression) > 1
         self.condition = self.sql.condition() if column is None else self._equality(quoted(column), classes)
         self.two_valued = column is None and self.sql.has_truths and not self.sql.value().startswith("COALESCE(")
 
     def _equality(self, column: str, classes: Sequence[Any] | None) -> str:
         expected = self.sql.value(ATOM) if classes is None else self._class(classes)
+        if classes is None and self.rounds:
+            return f"ABS({column} - {expected}) <= {ROUNDING} * ABS({column})"
         if self.sql.expression.is_boolean or presence(self.sql.expression) == Truth(True):
             return f"{column} = {expected}"
         return f"{column} = {expected} OR {column} IS NULL AND {expected} IS NULL"

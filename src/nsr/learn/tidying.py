@@ -1,0 +1,73 @@
+"""A rule as a person would write it in terms of the table, as long as no more rows contradict it.
+
+The search knows texts as columns of 0 and 1, and has some value in the place of each missing cell. So a rule may
+exclude all texts but one, or mention comparisons that only concern values which are not there.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pandas as pd
+
+from nsr.program.conditions import OneOf
+from nsr.program.expressions import And, Compare, Constant, Expression, Or, Variable
+from nsr.program.kinds import Kind
+from nsr.program.substitution import rebuilt
+from nsr.program.times import POINTS
+
+Wrong = Callable[[Expression], int]
+"""How many rows contradict an expression."""
+MOST_ROUNDS = 20
+
+
+def tidied(expression: Expression, rows: pd.DataFrame, wrong: Wrong, *, shorten: bool) -> Expression:
+    """The expression with few texts named, dates compared as usual, and if wanted without parts that change nothing."""
+    if shorten:
+        expression = _shortened(expression, wrong)
+    least = wrong(expression)
+    for tidy in (_with_few_texts, _with_usual_ties):
+        candidate = tidy(expression, rows).simplified()
+        if candidate != expression and wrong(candidate) <= least:
+            expression = candidate
+    return expression
+
+
+def _shortened(expression: Expression, wrong: Wrong) -> Expression:
+    """Leave out parts of and and or as long as no more rows contradict the rule."""
+    least = wrong(expression)
+    for _ in range(MOST_ROUNDS):
+        candidates = (each.simplified() for each in _without_a_part(expression))
+        shorter = next((each for each in candidates if each.variables and wrong(each) <= least), None)
+        if shorter is None:
+            break
+        expression = shorter
+    return expression
+
+
+def _without_a_part(node: Expression) -> Iterator[Expression]:
+    """The expression without one part of an and or an or, the largest parts first."""
+    if isinstance(node, And | Or) and len(node.parts) > 1:
+        for part in sorted(node.parts, key=lambda each: -each.size):
+            yield type(node)(*(each for each in node.parts if each is not part))
+    for at, child in enumerate(node.children):
+        for changed in _without_a_part(child):
+            yield rebuilt(node, [*node.children[:at], changed, *node.children[at + 1 :]])
+
+
+def _with_few_texts(node: Expression, rows: pd.DataFrame) -> Expression:
+    """With ``size == 'small'`` in the place of ``size not in ('large', 'medium')``, where there are no other texts."""
+    if isinstance(node, OneOf) and not node.holds:
+        others = set(rows[node.column.name].dropna()) - set(node.texts)
+        return OneOf(node.column, others) if 0 < len(others) <= len(node.texts) else node
+    return rebuilt(node, [_with_few_texts(child, rows) for child in node.children])
+
+
+def _with_usual_ties(node: Expression, rows: pd.DataFrame) -> Expression:
+    """With ``day >= 2024-07-01`` in the place of ``day > 2024-07-01``, and < for <=, where no row is on that day."""
+    match node:
+        case Compare((">" | "<=") as operator, Variable(name, kind), Constant(value)) if kind in POINTS:
+            days = rows[name].dropna()
+            tie = pd.Timestamp(int(value), unit="us")
+            if value.denominator == 1 and not (days == tie).any():
+                return Compare(">=" if operator == ">" else "<", Variable(name, Kind(kind)), Constant(value))
+            return node
+    return rebuilt(node, [_with_usual_ties(child, rows) for child in node.children])
