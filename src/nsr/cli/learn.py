@@ -134,7 +134,11 @@ def _path_for(path: Path | None, target: str, several: bool) -> Path | None:
 def _write_files(learned: "Learned", target: str, save: Path | None, html: Path | None) -> None:
     from nsr.learn.saved import to_saved
 
-    if save is not None:
+    if save is not None and learned.program is None and not learned.model_can_be_saved:
+        print_message(
+            "nothing was saved: there is no rule, and models of texts, dates or missing values cannot be saved"
+        )
+    elif save is not None:
         to_saved(learned.estimator, target, learned.program).save(save)
         what = "model" if learned.program is None else "rule"
         print_message(f"saved the {what}; to use it: nsr apply {save} TABLE")
@@ -149,7 +153,8 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
     """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
     program = learned.program
     if program is None:
-        print_message(learned.summary() + ("" if saving else " (--save FILE keeps it)"))
+        hint = " (--save FILE keeps it)" if learned.model_can_be_saved and not saving else ""
+        print_message(learned.summary() + hint)
     elif emit is None:
         print_output(learned.summary())
     else:
