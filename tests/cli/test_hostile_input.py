@@ -69,6 +69,7 @@ def test_a_table_whose_name_is_not_utf8_is_one_sentence(capsys, table, command):
     assert err.endswith("t\\udcff.csv' is not valid UTF-8: rename the file\n")
 
 
+@pytest.mark.outer
 def test_files_whose_names_are_not_utf8_are_written(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{i},{i + 1}\n" for i in range(60)))
     page, rule = b"p\xff.html", b"r\xff.json"
@@ -92,6 +93,7 @@ def test_messages_cannot_control_the_terminal(capsys):
     assert without_controls("größer\n\t") == "größer\n\t"
 
 
+@pytest.mark.outer
 def test_labels_cannot_control_the_terminal_but_stay_as_they_are_in_a_pipe(tmp_path):
     SavedRule("label", ("\x1b[31mred", "blue"), Program(Variable("a") > Variable("b"))).save(tmp_path / "rule.json")
     (tmp_path / "t.csv").write_text("a,b\n1,2\n2,1\n")

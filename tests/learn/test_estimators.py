@@ -278,6 +278,7 @@ def test_integers_beside_fractions_are_not_rounded_in_predictions():
     assert (model.predict(x) == (np.arange(200) > 100)).all()
 
 
+@pytest.mark.outer
 def test_copies_of_a_row_do_not_count_as_evidence():
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -99,6 +99,7 @@ def test_rules_are_read_where_one_label_in_twenty_is_wrong(name):
     assert model.evidence_.agreement == pytest.approx(1 - wrong.mean())
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize(
     "seed", [0, pytest.param(1, marks=pytest.mark.outer), pytest.param(2, marks=pytest.mark.outer)]
 )

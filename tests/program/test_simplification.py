@@ -302,6 +302,7 @@ for tree in (chain, nested, formula, negation):
 """
 
 
+@pytest.mark.outer
 def test_trees_two_hundred_levels_deep():
     """In a separate process without runtime type checks, which would double the frames on the stack."""
     subprocess.run([sys.executable, "-W", "error", "-c", DEEP], check=True, timeout=120)

@@ -328,6 +328,7 @@ def test_a_file_without_rows_has_columns(tmp_path, suffix):
     assert [len(part) for part in table.parts()] == [0]
 
 
+@pytest.mark.outer
 def test_many_columns_are_read(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(",".join(f"c{n}" for n in range(1200)) + "\n" + ",".join("1" * 1200) + "\n")

@@ -118,6 +118,7 @@ def test_single_workers_killed_at_random_cost_nothing(tmp_path, undisturbed):
     assert numbers(tmp_path) == undisturbed
 
 
+@pytest.mark.outer
 def test_two_sweeps_at_once_double_nothing(tmp_path, undisturbed):
     both = [start(tmp_path, seeds=SEEDS, workers=1) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]

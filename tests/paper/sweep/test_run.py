@@ -143,6 +143,7 @@ def test_an_item_that_kills_three_workers_is_given_up_and_the_others_are_not(tmp
     assert {record.cell for record in this.store.records(EXPERIMENT)} == {CELLS["harmless"]}
 
 
+@pytest.mark.outer
 def test_an_item_that_kills_two_workers_still_gets_there(tmp_path, monkeypatch):
     marks = tmp_path / "marks"
     marks.mkdir()
