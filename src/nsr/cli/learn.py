@@ -189,7 +189,7 @@ def apply(
     rule
         A file written by nsr learn --save.
     table
-        A CSV, TSV or Parquet file with the columns that the rule needs.
+        A table with the columns that the rule needs, as for nsr learn.
     drop_missing
         Skip rows with missing values, and print the row number in the first column. Rows are numbered as in a
         spreadsheet, where the header is row 1; in a Parquet file, the first row is row 1.

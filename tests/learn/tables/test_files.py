@@ -65,7 +65,7 @@ def test_the_same_table_in_many_forms(tmp_path, name, content, first):
         ("t.xlsx", b"PK", "t.xlsx has an unsupported file type: save the table as .csv ('CSV UTF-8' in Excel)"),
         ("t.png", b"PK", "t.png has an unsupported file type: save the table as .csv, .tsv or .parquet"),
         ("t.parquet.gz", b"x", "t.parquet.gz has an unsupported file type: save the table as"),
-        ("t.csv", b"", "t.csv is empty: expected a header row with the column names, followed by rows of numbers"),
+        ("t.csv", b"", "t.csv is empty: expected a header row with the column names, followed by rows"),
         ("t.csv", b"\n\n", "t.csv has no column names: the first row must be a header"),
         ("t.csv", b"\xef\xbb\xbf", "t.csv has no column names"),
         ("t.csv", b",,\n1,2,3\n", "t.csv has no column names"),

@@ -70,7 +70,7 @@ def _suffix(path: Path) -> str:
 
 def _check_not_empty(path: Path) -> None:
     if path.is_file() and path.stat().st_size == 0:
-        raise InputError(f"{path} is empty: expected a header row with the column names, followed by rows of numbers")
+        raise InputError(f"{path} is empty: expected a header row with the column names, followed by rows")
 
 
 def _parquet(engine: Engine, paths: Sequence[Path]) -> Source:
