@@ -1,0 +1,92 @@
+"""The C functions of this package, built once for each machine and kept in the user's cache folder."""
+
+import ctypes
+import functools
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+SOURCES = Path(__file__).parent
+OPTIONS = ("-std=gnu11", "-O3", "-shared", "-fPIC", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off")
+"""Without contraction and without -ffast-math, so that every CPU computes the same numbers."""
+MACHINE = ("-march=native",)
+"""What may be left out where the compiler does not know it."""
+SECONDS = 120
+"""Longest time that a compiler may take."""
+
+
+@functools.cache
+def library() -> ctypes.CDLL | None:
+    """The built library; None where there is no C compiler or NSR_NATIVE is 0."""
+    compiler = _compiler()
+    if compiler is None or os.environ.get("NSR_NATIVE") == "0":
+        return None
+    name = f"nsr-{_fingerprint(compiler)}.so"
+    for folder in _folders():
+        try:
+            path = folder / name
+            if not path.exists():
+                _build(compiler, path)
+            return ctypes.CDLL(str(path))
+        except OSError:  # a folder that cannot be written, or that does not allow programs
+            continue
+        except subprocess.SubprocessError:
+            return None
+    return None
+
+
+def _compiler() -> str | None:
+    names = (os.environ.get("CC", "cc"), "gcc", "clang")
+    return next((path for path in map(shutil.which, names) if path), None)
+
+
+def _folders() -> list[Path]:
+    """Where a built library may be kept: the user's cache, else a folder of this process."""
+    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return [Path(cache).expanduser() / "nsr", _own_folder()]
+
+
+@functools.cache
+def _temporary() -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="nsr-")
+
+
+def _own_folder() -> Path:
+    return Path(_temporary().name)
+
+
+def _build(compiler: str, path: Path) -> None:
+    """Compile all sources into one file, which appears under its name only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    sources = [str(source) for source in sorted(SOURCES.glob("*.c"))]
+    with tempfile.TemporaryDirectory(prefix=".build-", dir=path.parent) as folder:
+        built = Path(folder) / path.name
+        for machine in (MACHINE, ()):
+            command = [compiler, *OPTIONS, *machine, *sources, "-o", str(built), "-lm"]
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+            if done.returncode == 0:
+                os.replace(built, path)
+                return
+    raise subprocess.SubprocessError(f"{compiler} could not build {', '.join(sources)}")
+
+
+def _fingerprint(compiler: str) -> str:
+    """A name for what determines the built file: the sources, the compiler, and the CPU, for which it is built."""
+    version = subprocess.run([compiler, "--version"], capture_output=True, timeout=SECONDS, check=False).stdout
+    parts = [repr((OPTIONS, MACHINE)).encode(), version, _cpu().encode()]
+    parts += [source.read_bytes() for source in sorted(SOURCES.glob("*.[ch]"))]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
+
+
+def _cpu() -> str:
+    """The CPU as far as it determines which instructions there are."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return f"{platform.machine()} {platform.processor()}"
+    wanted = ("model name", "flags", "Features", "CPU implementer", "CPU part")
+    return "\n".join(sorted({line for line in lines if line.startswith(wanted)}))
