@@ -1,5 +1,6 @@
 """The C functions of this package, built once for each machine and kept in the user's cache folder."""
 
+import atexit
 import ctypes
 import functools
 import hashlib
@@ -26,9 +27,9 @@ def library() -> ctypes.CDLL | None:
     if compiler is None or os.environ.get("NSR_NATIVE") == "0":
         return None
     name = f"nsr-{_fingerprint(compiler)}.so"
-    for folder in _folders():
+    for folder in (_cache, _private):
         try:
-            path = folder / name
+            path = folder() / name
             if not path.exists():
                 _build(compiler, path)
             return ctypes.CDLL(str(path))
@@ -44,19 +45,16 @@ def _compiler() -> str | None:
     return next((path for path in map(shutil.which, names) if path), None)
 
 
-def _folders() -> list[Path]:
-    """Where a built library may be kept: the user's cache, else a folder of this process."""
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return [Path(cache).expanduser() / "nsr", _own_folder()]
+def _cache() -> Path:
+    """The user's cache folder."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "nsr"
 
 
-@functools.cache
-def _temporary() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="nsr-")
-
-
-def _own_folder() -> Path:
-    return Path(_temporary().name)
+def _private() -> Path:
+    """A folder of this process, which is removed at its end."""
+    folder = tempfile.mkdtemp(prefix="nsr-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _build(compiler: str, path: Path) -> None:
