@@ -469,3 +469,11 @@ def test_progress_does_not_go_back(tmp_path):
     assert set(seen) >= {"reading", "learning"}
     assert len(seen["learning"]) > 2
     assert seen["learning"] == sorted(seen["learning"])
+
+
+def test_a_table_of_rare_texts_is_an_error_and_no_traceback(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("day,late\n03/04/2024,yes\n05/06/2024,no\n")
+    assert run("learn", path, "--target", "late", "--quiet") == 2
+    reason = "'day' (text with 2 different values, each in fewer than 3 rows)"
+    assert capsys.readouterr().err == f"nsr: no column is left to learn 'late' from: {reason}\n"

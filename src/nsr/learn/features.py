@@ -132,7 +132,7 @@ def features_of(table: pd.DataFrame, kinds: Mapping[str, Kind], target: pd.Serie
             for condition in found:
                 _add(conditions, kinds, condition)
             if not found:
-                left_out.append((name, _too_many_texts(table[name], name in nullable)))
+                left_out.append((name, _why_no_text(table[name], name in nullable)))
     for equality in _text_equalities(table, [name for name, kind in kinds.items() if kind == Kind.TEXT]):
         _add(conditions, kinds, equality)
     if len(conditions) > MOST_CONDITIONS:
@@ -171,9 +171,11 @@ def _unit(times: Sequence[np.ndarray]) -> int:
     return next((size for size in (DAY, UNITS["second"]) if all((each % size == 0).all() for each in times)), 1)
 
 
-def _too_many_texts(cells: pd.Series, nullable: bool) -> str:
+def _why_no_text(cells: pd.Series, nullable: bool) -> str:
+    """Why no text of a column is asked for: there are too many, or too few rows of each."""
     also = "; only whether it is missing" if nullable else ""
-    return f"text with {cells.nunique():,} different values{also}"
+    rare = f", each in fewer than {COMMON} rows" if 1 < cells.nunique() <= MOST_TEXTS else ""
+    return f"text with {cells.nunique():,} different value{'s' * (cells.nunique() != 1)}{rare}{also}"
 
 
 def _text_conditions(cells: pd.Series, column: Variable, target: pd.Series) -> Iterator[OneOf]:

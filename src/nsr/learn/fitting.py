@@ -14,7 +14,7 @@ from nsr.learn.classifier import MOST_CLASSES
 from nsr.learn.evidence import percent
 from nsr.learn.features import Features, features_of
 from nsr.learn.gaps import margins_of_rows, with_gaps
-from nsr.learn.preparation import Prepared
+from nsr.learn.preparation import Prepared, nothing_to_learn_from
 from nsr.learn.result import Estimator, Verified
 from nsr.learn.tidying import tidied
 from nsr.learn.verification import contradictions
@@ -88,6 +88,8 @@ def fit_and_verify(
     def attempt(rows: pd.DataFrame, y: pd.Series, groups: pd.Series | None = None) -> Fitted:
         features = features_of(rows, prepared.kinds, y)
         x = features.encode(rows)
+        if x.empty:
+            raise nothing_to_learn_from(str(y.name), dict((*prepared.left_out, *features.left_out)))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             estimator = choose_and_fit(x, y, settings, features, deadline, on_progress, groups)

@@ -82,8 +82,7 @@ def prepare(
     _check_rows(table, labels, dropped)
     kinds = {column.name: column.kind for column in columns if column.name not in left_out}
     if not kinds:
-        reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5])
-        raise InputError(f"no column is left to learn {target!r} from: {reasons or 'there is no other column'}")
+        raise nothing_to_learn_from(target, left_out)
     notes = tuple((column.name, column.note) for column in (*columns, label) if column.note)
     groups = None if group is None else rows[group].astype(object).where(rows[group].notna(), rows.index).map(str)
     if groups is not None and groups.nunique() < LEAST_GROUPS:
@@ -91,6 +90,12 @@ def prepare(
             f"column {group!r} has {plural(groups.nunique(), 'group')}: at least {LEAST_GROUPS} are needed"
         )
     return Prepared(rows[list(kinds)], kinds, labels, tuple(left_out.items()), notes, dropped, groups)
+
+
+def nothing_to_learn_from(target: str, left_out: Mapping[str, str]) -> InputError:
+    """The error for a table none of whose columns can be used, with the reasons."""
+    reasons = ", ".join(f"{name!r} ({reason})" for name, reason in list(left_out.items())[:5])
+    return InputError(f"no column is left to learn {target!r} from: {reasons or 'there is no other column'}")
 
 
 def labels_of(cells: pd.Series, column: Column) -> pd.Series:

@@ -97,6 +97,38 @@ def test_amounts_of_different_forms_are_texts(tmp_path, cells):
     assert (made.columns["a"].kind, values(made)) == (Kind.TEXT, cells)
 
 
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["31.12.2024", "1.2.2024"], "read as dates, day.month.year"),
+        (["12/31/2024", "02/01/2024"], "read as dates, month/day/year"),
+        (["31/12/2024", "01/02/2024"], "read as dates, day/month/year"),
+        (["01/02/2024", "31/12/2024"], "read as dates, day/month/year"),
+    ],
+)
+def test_dates_as_people_write_them(tmp_path, cells, note):
+    made = table(tmp_path, cells)
+    assert sorted(values(made)) == [dt.date(2024, 2, 1), dt.date(2024, 12, 31)]
+    assert made.columns["a"].note == note
+
+
+@pytest.mark.parametrize("time", ["", " 9:30", " 09:30:15"])
+def test_dates_that_could_be_read_in_two_ways_are_texts_and_the_user_is_warned(tmp_path, time):
+    cells = [f"03/04/2024{time}", f"01/12/2023{time}"]
+    made = table(tmp_path, cells)
+    assert (made.columns["a"].kind, values(made)) == (Kind.TEXT, cells)
+    assert made.columns["a"].note == (
+        f"used as text, because '03/04/2024{time}' could be 2024-04-03 (day/month) or 2024-03-04 (month/day); "
+        "write dates as 2024-12-31"
+    )
+
+
+@pytest.mark.parametrize("cells", [["03/04/2024", "soon"], ["12/31/2024", "31/12/2024"], ["13/13/2024", "1/2/2024"]])
+def test_texts_that_are_not_all_dates_of_one_form_have_no_note(tmp_path, cells):
+    made = table(tmp_path, cells)
+    assert (made.columns["a"].kind, made.columns["a"].note) == (Kind.TEXT, "")
+
+
 def test_a_comma_is_read_as_the_file_suggests(tmp_path):
     assert values(table(tmp_path, ["1,234", "5,678"])) == [1234, 5678]
     path = tmp_path / "semicolons.csv"

@@ -63,7 +63,7 @@ def profile(
         sampled=len(table.sample),
         statements=statements,
         keys=[column.name for column in columns if _may_be_key(column) and is_key(table, column.name)],
-        notes=list(_notes(columns, unused, clock)),
+        notes=[*_reading_notes(table), *_notes(columns, unused, clock)],
         seconds=time.perf_counter() - start,
     )
 
@@ -102,6 +102,11 @@ def _may_be_key(column: SampledColumn) -> bool:
         return True
     pairs = rows * (rows - 1) / 2
     return column.decimals == 0 and pairs / (column.high - column.low + 1) > THRESHOLD
+
+
+def _reading_notes(table: tables.Table) -> Iterator[str]:
+    """How unusual texts were read."""
+    return (f"column {column.name!r}: {column.note}" for column in table.columns.values() if column.note)
 
 
 def _notes(columns: Sequence[SampledColumn], unused: Sequence[tuple[str, str]], clock: Clock) -> Iterator[str]:

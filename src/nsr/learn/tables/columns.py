@@ -139,9 +139,17 @@ def time_column(name: str, cell: str, form: Form, found: Mapping[str, Any], shar
     return Column(name=name, kind=form.kind, sql_type=sql_type, value=value, note=note, misfits=misfits, **shared)
 
 
-def text_column(name: str, cell: str, shared: dict[str, Any], problem: str | None = None) -> Column:
+def text_column(name: str, cell: str, shared: dict[str, Any], problem: str | None = None, *, note: str = "") -> Column:
     """A column of texts."""
-    return Column(name=name, kind=Kind.TEXT, sql_type="VARCHAR", value=cell, problem=problem, **shared)
+    return Column(name=name, kind=Kind.TEXT, sql_type="VARCHAR", value=cell, problem=problem, note=note, **shared)
+
+
+def ambiguous_date_note(found: Mapping[str, Any]) -> str:
+    """Why dates that could be read in two ways are texts, with an example."""
+    example = str(found["example"]).strip()
+    one, other, year = (int(number) for number in re.findall(r"\d+", example)[:3])
+    readings = f"{year:04}-{other:02}-{one:02} (day/month) or {year:04}-{one:02}-{other:02} (month/day)"
+    return f"used as text, because {shorten(example)} could be {readings}; write dates as 2024-12-31"
 
 
 def typed_cell(cell: str, sql_type: str) -> tuple[str, str]:

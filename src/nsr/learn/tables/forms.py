@@ -90,9 +90,11 @@ WRITTEN = {
 }
 """Dates as people write them: the pattern, and the format of strptime."""
 WRITTEN_DATES = tuple(_written_date(name, *how, time=time) for name, how in WRITTEN.items() for time in (False, True))
-AMBIGUOUS = {"month/day/year": "day/month/year", "month/day/year with time": "day/month/year with time"}
-"""Where all days are at most 12, these cannot be told apart."""
-FORMS = (BOOLEAN, INTEGER, DECIMAL, FLOAT, INFINITE, POINT, COMMA, DATE, TIMESTAMP, *WRITTEN_DATES)
+AMBIGUOUS_DATE = Form(
+    "ambiguous date", Kind.TEXT, r"\s*(0?[1-9]|1[0-2])/(0?[1-9]|1[0-2])/\d{4}([ T]+\d{1,2}:\d{2}(:\d{2})?)?\s*"
+)
+"""Dates such as 03/04/2024: month and day, or day and month, where both are at most 12."""
+FORMS = (BOOLEAN, INTEGER, DECIMAL, FLOAT, INFINITE, POINT, COMMA, DATE, TIMESTAMP, *WRITTEN_DATES, AMBIGUOUS_DATE)
 
 
 def symbol_of(column: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from nsr.learn.tables import forms
 from nsr.learn.tables.columns import (
     Column,
+    ambiguous_date_note,
     boolean_column,
     number_aggregates,
     number_column,
@@ -111,6 +112,8 @@ class _Guess:
         mixed = found.get("least_symbol") != found.get("largest_symbol")
         if form is None or mixed:  # amounts in two currencies are no numbers
             return text_column(name, cell, shared)
+        if form is forms.AMBIGUOUS_DATE:
+            return text_column(name, cell, shared, note=ambiguous_date_note(found))
         if form.kind is Kind.BOOLEAN:
             return boolean_column(name, cell, found, shared)
         if form.kind is Kind.NUMBER:
@@ -135,7 +138,7 @@ class _Guess:
 
 
 def choose_form(counts: Found, *, decimal_comma: bool) -> Form | None:
-    """The form of a column, from how many of its cells have each form; None for texts.
+    """The form of a column, from how many of its cells have each form; None for texts without one.
 
     A column in which more than half of the cells are numbers, or dates, is one of numbers, or dates: the other
     cells are mistakes in it.
@@ -164,6 +167,8 @@ def choose_form(counts: Found, *, decimal_comma: bool) -> Form | None:
 
 def _written_date(counts: Found) -> Form | None:
     """The way in which all dates of a column are written, if it is the only one that fits; integers need many rows."""
+    if counts[forms.AMBIGUOUS_DATE.name] == counts["present"]:
+        return forms.AMBIGUOUS_DATE
     fitting = [form for form in forms.WRITTEN_DATES if counts[form.name] == counts["present"]]
     if len(fitting) != 1 or (fitting[0].name == "yearmonthday" and counts["present"] < MANY):
         return None
@@ -180,6 +185,8 @@ def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:
     needed = {"fits": f"count_if({form.matches(cell)})"}
     if form.kind is Kind.NUMBER:
         needed |= number_aggregates(form, cell)
+    if form is forms.AMBIGUOUS_DATE:
+        needed["example"] = f"max({cell})"
     if form is forms.TIMESTAMP:
         needed["zoned"] = f"count_if({forms.has_zone(cell)})"
     return needed
