@@ -1,10 +1,11 @@
 """Formulas about single columns that are not numbers: texts, truth values, and cells that are missing.
 
-A missing cell makes every comparison with it false, and its negation too, as in SQL; only ``Missing`` tells.
+A missing cell makes every comparison with it false, and its negation too, as in SQL; only ``Missing`` is true of it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 from nsr.program.expressions import Expression, Formula, Truth, Variable
 from nsr.program.kinds import Kind
@@ -22,9 +23,9 @@ class Condition(Formula):
         """The column."""
         return (self.column,)
 
-    def negated(self) -> "Condition":
+    def negated(self) -> Self:
         """The condition that holds where this one does not, as long as the cell is not missing."""
-        raise NotImplementedError
+        return replace(self, holds=not self.holds)
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -44,10 +45,6 @@ class OneOf(Condition):
         object.__setattr__(self, "texts", texts)
         object.__setattr__(self, "holds", bool(holds))
 
-    def negated(self) -> "OneOf":
-        """Whether the text is none of these, or one of them."""
-        return OneOf(self.column, self.texts, not self.holds)
-
 
 @dataclass(frozen=True, repr=False)
 class Flag(Condition):
@@ -58,10 +55,6 @@ class Flag(Condition):
     def __post_init__(self) -> None:
         _check_column(self.column, "Flag", Kind.BOOLEAN)
 
-    def negated(self) -> "Flag":
-        """Whether it is false, or true."""
-        return Flag(self.column, not self.holds)
-
 
 @dataclass(frozen=True, repr=False)
 class Missing(Condition):
@@ -71,10 +64,6 @@ class Missing(Condition):
 
     def __post_init__(self) -> None:
         _check_column(self.column, "Missing")
-
-    def negated(self) -> "Missing":
-        """Whether the cell is present, or missing."""
-        return Missing(self.column, not self.holds)
 
 
 def _check_column(column: object, role: str, kind: Kind | None = None) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 
@@ -37,8 +38,8 @@ def postgres(tmp_path_factory):
     if os.geteuid() == 0:  # the server refuses to run as root
         user = {"user": "postgres", "group": "postgres", "extra_groups": ()}
         shutil.chown(folder, "postgres", "postgres")
-        for parent in folder.parents[:-1]:
-            if parent != Path("/tmp") and str(parent).startswith("/tmp/"):
+        for parent in folder.parents:
+            if Path(tempfile.gettempdir()) in parent.parents:
                 parent.chmod(parent.stat().st_mode | 0o011)
     data, log = folder / "data", folder / "log"
     subprocess.run(
