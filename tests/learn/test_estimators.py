@@ -371,5 +371,5 @@ def test_evidence_is_printed_in_few_lines():
 def test_few_distinct_rows_are_reported():
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (600, 2)), columns=["a", "b"])
     model = NSRClassifier(**SHORT).fit(x, x.all(axis=1))
-    few = "no rule: too few rows to tell a rule from chance (4 distinct rows, 1 of the rarest class)"
+    few = "no rule: too few rows to distinguish a rule from chance (4 distinct rows, 1 of the rarest class)"
     assert model.evidence_.reason == few

@@ -373,7 +373,7 @@ def test_dates_are_read_as_people_write_them(tmp_path, written):
     )
 
 
-def test_days_and_months_that_cannot_be_told_apart_stay_texts(tmp_path):
+def test_days_and_months_that_cannot_be_distinguished_stay_texts(tmp_path):
     (tmp_path / "t.csv").write_text("d,y\n" + "03/04/2024,0\n05/06/2024,1\n" * 20)
     assert read(tmp_path / "t.csv").columns["d"].kind == Kind.TEXT
 

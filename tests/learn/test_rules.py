@@ -110,7 +110,7 @@ def test_rows_that_contradict_by_chance_lie_anywhere_and_those_of_a_product_alon
     ],
 )
 @pytest.mark.parametrize("seed", range(3))
-def test_a_staircase_along_a_smooth_border_is_told_from_a_rule(border, about, seed):
+def test_a_staircase_along_a_smooth_border_is_distinguished_from_a_rule(border, about, seed):
     x = np.random.default_rng(seed).integers(0, 60, (500, 2)).astype(np.float64)
     screen, rule = rule_of(labelled(x, border(*x.T)))
     assert re.fullmatch(about, smooth_border(screen.rows, rule))
@@ -150,7 +150,7 @@ def test_margins_say_both_sides():
     assert str(Margin(math.inf, False, 0.25)) == "0.25 above"
 
 
-def test_a_rule_is_told_in_the_roundest_numbers_that_the_rows_allow():
+def test_a_rule_has_the_roundest_numbers_that_the_rows_allow():
     x = np.random.default_rng(0).uniform(0, 100, (9_000, 1)).round(2)
     x = x[x[:, 0] != 37.5]
     _, rule = rule_of(labelled(x, x[:, 0] > 37.5))

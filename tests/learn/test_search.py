@@ -203,7 +203,7 @@ def test_a_comparison_that_decides_few_rows_must_be_the_only_one_that_does():
     x.loc[tied, ["e", "f"]] = x.loc[tied, ["c", "d"]].to_numpy()
     refused = fit(x, target)
     assert refused.program_ is None
-    assert "more rows are needed to tell the nearest rule from another one, which tests a > b or" in str(
+    assert "more rows are needed to distinguish the nearest rule from another one, which tests a > b or" in str(
         refused.evidence_
     )
 

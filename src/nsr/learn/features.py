@@ -1,7 +1,7 @@
 """The columns of a table as numbers that a rule can be searched in.
 
-Numbers stay what they are; dates and times become whole days or seconds, whichever suffices; truth values, texts and
-missing cells become columns of 0 and 1, one for each condition, such as ``member == 'gold'`` and ``x is missing``. What
+Numbers stay what they are; dates and times become numbers of days or of seconds; truth values, texts and missing
+cells become columns of 0 and 1, one for each condition, such as ``member == 'gold'`` and ``x is missing``. What
 each of these stands for is kept, so that a rule can be written in terms of the table.
 """
 
@@ -136,7 +136,7 @@ def features_of(table: pd.DataFrame, kinds: Mapping[str, Kind], target: pd.Serie
     for equality in _text_equalities(table, [name for name, kind in kinds.items() if kind == Kind.TEXT]):
         _add(conditions, kinds, equality)
     if len(conditions) > MOST_CONDITIONS:
-        note = f"of {len(conditions):,} texts and gaps, the {MOST_CONDITIONS} that say most about the target are used"
+        note = f"of {len(conditions):,} texts and gaps, the {MOST_CONDITIONS} most associated with the target are used"
         conditions = _most_associated(conditions, table, target)
     preferred = _preferred(table, {name: kind for name, kind in kinds.items() if kind in TEMPORAL}, unit)
     return Features(dict(kinds), conditions, unit, nullable, preferred, tuple(left_out), note)

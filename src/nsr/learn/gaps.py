@@ -1,7 +1,7 @@
 """Comparisons of columns that have missing cells: whether rows where a cell is missing count as on their side.
 
 A rule is searched in numbers, with some number in the place of missing cells. In the table a comparison with a missing
-cell is false, so that a rule may need ``x > 5 or x is missing`` in the place of ``x > 5``; the rows tell.
+cell is false, so that a rule may need ``x > 5 or x is missing`` in the place of ``x > 5``, which follows from the rows.
 """
 
 import math

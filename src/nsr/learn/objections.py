@@ -55,7 +55,7 @@ def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
         return (
-            f"no rule: too few rows to tell a rule from chance ({len(rows):,} distinct rows, "
+            f"no rule: too few rows to distinguish a rule from chance ({len(rows):,} distinct rows, "
             f"{rarest:,} of the rarest class)"
         )
     if not rule.comparisons or rule.nats > without - CLEAR:
@@ -69,7 +69,7 @@ def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
         sides = rows.columns.readable_sides(atom)
         return (
             f"no exact rule: comparing {sides} explains the rows, but so do many other numbers; "
-            "more rows near that border would tell whether it is exact"
+            "more rows near that border would show whether it is exact"
         )
     return _contradictions_objection(rows, rule, errors)
 

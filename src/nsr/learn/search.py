@@ -135,7 +135,9 @@ def _is_rival(other: Rule, rule: Rule, margin: float = CLOSE) -> bool:
 
 
 def _not_the_only_one(found: Found, other: Expression) -> Found:
-    reason = f"no exact rule: more rows are needed to tell the nearest rule from another one, which tests {other}"
+    reason = (
+        f"no exact rule: more rows are needed to distinguish the nearest rule from another one, which tests {other}"
+    )
     return replace(found, evidence=replace(found.evidence, reason=reason))
 
 
@@ -423,27 +425,27 @@ class _Attempt:
     def found(self, better: Rule | None = None) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged; or a better one.
 
-        A better one was read from all rows; what the rows to judge by say is said of the best one without them.
+        A better one was read from all rows; the held-out accuracy is that of the best one without them.
         """
         final = self.best()
         judged = _wrong(final, self.judge)
         accuracy = 1 - judged / self.judge.total if len(self.judge) else None
-        whole = self.reread(final) if better is None else better
-        deciding = deciding_rows(Reader(self.rows), whole)
+        chosen = self.reread(final) if better is None else better
+        deciding = deciding_rows(Reader(self.rows), chosen)
         evidence = RuleEvidence(
             rows=len(self.rows),
-            agreement=1 - whole.wrong / self.rows.total,
+            agreement=1 - chosen.wrong / self.rows.total,
             held_out=accuracy,
             held_out_rows=len(self.judge),
-            origin=whole.origin,
+            origin=chosen.origin,
             restarts=self.settings.restarts if self.networks else 0,
-            reread=whole.expression != final.expression,
-            margins=margins(self.rows.columns, whole, deciding),
-            not_covered=not_covered(self.rows.columns, whole, deciding),
-            reason=self._reason(final, whole, judged),
+            reread=chosen.expression != final.expression,
+            margins=margins(self.rows.columns, chosen, deciding),
+            not_covered=not_covered(self.rows.columns, chosen, deciding),
+            reason=self._reason(final, chosen, judged),
         )
         order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
-        return Found(whole, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
+        return Found(chosen, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
 
 
 def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:

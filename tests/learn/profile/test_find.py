@@ -141,7 +141,7 @@ def test_at_most_one_of_100_independent_tables_gives_a_statement():
     assert sum(bool(statements(independent(seed))) for seed in range(100, 200)) <= 1
 
 
-def test_the_time_limit_is_kept_and_what_was_not_tried_is_said():
+def test_the_time_limit_is_kept_and_what_was_not_tried_is_reported():
     wide = pd.DataFrame(np.random.default_rng(14).normal(size=(200, 150)), columns=[f"c{n}" for n in range(150)])
     found = profile(wide, time_limit=1.0)
     assert found.seconds < 6

@@ -87,7 +87,7 @@ class SampledColumn:
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """A formula about one column, and the rows on which it holds and on which it can be told."""
+    """A formula about one column, and the rows on which it holds and on which it is known."""
 
     column: SampledColumn
     formula: Expression

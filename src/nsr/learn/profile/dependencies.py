@@ -162,9 +162,9 @@ def _comparisons(sample: Sample, target: Condition, tried: int) -> Iterator[Cand
         if sample.clock.over("where one column is greater than another"):
             return
         sign = np.sign(matrix[:, [place]] - matrix)
-        told = ~np.isnan(sign) & known[:, None]
+        decided = ~np.isnan(sign) & known[:, None]
         agree = ((sign > 0) == holds[:, None]) | ((sign >= 0) == holds[:, None]) | ((sign == 0) == holds[:, None])
-        close = (agree & told).sum(axis=0) >= PROBE_SHARE * np.maximum(1, told.sum(axis=0))
+        close = (agree & decided).sum(axis=0) >= PROBE_SHARE * np.maximum(1, decided.sum(axis=0))
         for at in np.flatnonzero(close).tolist():
             other = columns[at]
             if at != place and one.comparable(other) and target.column not in (one, other):

@@ -52,7 +52,7 @@ def check_names(where: object, header: Sequence[str]) -> tuple[str, ...]:
 
 
 def _check_case(where: object, names: Iterable[str]) -> None:
-    """SQL does not tell upper from lower case in names."""
+    """Refuse names that differ only in case: to SQL they are the same."""
     first: dict[str, str] = {}
     for name in names:
         if name.lower() == ROW:
