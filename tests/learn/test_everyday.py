@@ -330,7 +330,7 @@ def test_of_many_texts_those_that_say_most_are_used():
     messages: list[str] = []
     learned = commands.learn(table.assign(answer=answer), "answer", on_message=messages.append)
     assert learned.x.shape[1] <= 201
-    assert any("texts and gaps, the 200 that say most about the target are used" in each for each in messages)
+    assert any("texts and gaps, the 200 most associated with the target are used" in each for each in messages)
     assert learned.verified is not None, learned.summary()
     assert learned.verified.wrong == 0
 

@@ -21,6 +21,13 @@ def drawn(seed):
     return source.choice([formula, number])(source, source.choice([0, 1, 2, 3]), True)
 
 
+@pytest.mark.parametrize("condition", [OneOf(COUNTRY, ["AT", "DE"]), Flag(MEMBER), Missing(X)])
+def test_a_negated_condition_is_of_the_same_class_and_about_the_same_column(condition):
+    other = condition.negated()
+    assert (type(other), other.column, other.holds) == (type(condition), condition.column, False)
+    assert other.negated() == condition
+
+
 @given(SEEDS)
 def test_text_json_and_repr_give_the_same_program(seed):
     program = Program(drawn(seed))
