@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.table import Table
 
 from nsr import MLP, NSR, Ensemble, Recipe, fit
-from nsr.adam import has_compiler
 from nsr.data import all_pairs
 
 ROWS = all_pairs(">").to(torch.float32)
@@ -42,7 +41,12 @@ def engine(kind: type, seeds: int, folded: bool) -> float:
     """The same training through ``fit``."""
     ensemble = Ensemble(lambda generator: kind(2, generator=generator), range(seeds))
     recipe = Recipe(name="bench", loss="mae", epochs=EPOCHS, check_every=EPOCHS)
-    history = fit(ensemble, ROWS, recipe, folded=folded, compiled=has_compiler())
+    history = fit(
+        ensemble,
+        ROWS,
+        recipe,
+        folded=folded,
+    )
     return history.seconds / EPOCHS / seeds
 
 
@@ -77,7 +81,7 @@ class CLoop:
     def check(self) -> float:
         """How far the C loop's logits are from the engine's after 100 epochs of the same seed."""
         ours, start = (NSR(2, generator=torch.Generator().manual_seed(1)) for _ in range(2))
-        fit(ours, ROWS, Recipe(name="check", loss="mae", epochs=100), compiled=False)
+        fit(ours, ROWS, Recipe(name="check", loss="mae", epochs=100), engine="eager")
         theirs, _ = self.train(start, 100)
         return (ours.logit(ROWS.x) - theirs.logit(ROWS.x)).abs().max().item()
 

@@ -171,11 +171,11 @@ def test_more_than_rounding_is_a_disagreement(wrong, text, dtype):
     assert found.startswith(text)
 
 
-def trained(compiled: bool, seed: int = 1) -> tuple[torch.Tensor, bool]:
+def trained(engine: str, seed: int = 1) -> tuple[torch.Tensor, str]:
     """Weights after a short training, and whether its steps were compiled."""
     model = MLP(2, generator=torch.Generator().manual_seed(seed))
-    history = fit(model, all_pairs(">"), SHORT, compiled=compiled)
-    return torch.cat([value.flatten() for value in model.state_dict().values()]), history.compiled
+    history = fit(model, all_pairs(">"), SHORT, engine=engine)
+    return torch.cat([value.flatten() for value in model.state_dict().values()]), history.engine
 
 
 def test_a_compiled_step_that_is_off_is_not_used_and_reported_once(monkeypatch, fresh_process):
@@ -191,11 +191,11 @@ def test_a_compiled_step_that_is_off_is_not_used_and_reported_once(monkeypatch, 
         r"^MLP\(2, hidden=20\) is trained eagerly, because its compiled training step is wrong on this machine: a loss"
     )
     with pytest.warns(UserWarning, match=text) as caught:
-        results = [trained(compiled=True, seed=seed) for seed in range(2)]
+        results = [trained("compiled", seed=seed) for seed in range(2)]
     assert len(caught) == 1
-    for seed, (weights, compiled) in enumerate(results):
-        assert not compiled
-        assert torch.equal(weights, trained(compiled=False, seed=seed)[0])
+    for seed, (weights, engine) in enumerate(results):
+        assert engine == "eager"
+        assert torch.equal(weights, trained("eager", seed=seed)[0])
     assert len(calls) == 2  # only the first step of each training
 
 
@@ -205,9 +205,9 @@ def test_a_compiler_that_fails_is_a_warning_and_the_same_numbers(monkeypatch, fr
 
     monkeypatch.setattr(module_under_test, "compiled_step", lambda: fails)
     with pytest.warns(UserWarning, match="eagerly, because compiling the training step failed: no such instruction$"):
-        weights, compiled = trained(compiled=True)
-    assert not compiled
-    assert torch.equal(weights, trained(compiled=False)[0])
+        weights, engine = trained("compiled")
+    assert engine == "eager"
+    assert torch.equal(weights, trained("eager")[0])
 
 
 def test_a_step_that_agrees_is_used_and_its_numbers_stay_as_they_are(monkeypatch):
@@ -217,9 +217,9 @@ def test_a_step_that_agrees_is_used_and_its_numbers_stay_as_they_are(monkeypatch
     monkeypatch.setattr(module_under_test, "compiled_step", lambda: marked)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        weights, compiled = trained(compiled=True)
-    assert compiled
-    assert torch.equal(weights, trained(compiled=False)[0])
+        weights, engine = trained("compiled")
+    assert engine == "compiled"
+    assert torch.equal(weights, trained("eager")[0])
 
 
 @pytest.mark.compiled
@@ -229,7 +229,7 @@ def test_a_step_that_agrees_is_used_and_its_numbers_stay_as_they_are(monkeypatch
 def test_the_compiled_step_of_this_machine_agrees(kind, dtype):
     torch._dynamo.reset()
     model = kind(2, generator=torch.Generator().manual_seed(0), dtype=dtype)
-    assert fit(model, all_pairs("="), SHORT, compiled=True).compiled
+    assert fit(model, all_pairs("="), SHORT, engine="compiled").engine == "compiled"
 
 
 @pytest.mark.outer
@@ -238,7 +238,7 @@ def test_compiled_code_for_another_vector_width_is_not_taken_from_the_cache(tmp_
     code = (
         "import torch; from nsr import MLP, Recipe, fit; from nsr.data import all_pairs\n"
         "model = MLP(2, generator=torch.Generator().manual_seed(0))\n"
-        "assert fit(model, all_pairs('='), Recipe(loss='mae', epochs=2), compiled=True).compiled\n"
+        "assert fit(model, all_pairs('='), Recipe(loss='mae', epochs=2), engine='compiled').engine == 'compiled'\n"
     )
     for width in ("default", "avx2"):
         variables = os.environ | {"ATEN_CPU_CAPABILITY": width, "TORCHINDUCTOR_CACHE_DIR": str(tmp_path)}
@@ -253,7 +253,7 @@ def test_any_number_of_kinds_is_compiled_in_one_process():
     recipe = dataclasses.replace(SHORT, epochs=1)
     kinds = [NSR(2, redundancy=1), NSR(2, redundancy=1, scale=2.0)]
     with torch._dynamo.config.patch(recompile_limit=1):  # it is 8 by default
-        assert all(fit(kind, all_pairs(">"), recipe, compiled=True).compiled for kind in kinds)
+        assert all(fit(kind, all_pairs(">"), recipe, engine="compiled").engine == "compiled" for kind in kinds)
 
 
 def test_the_compiled_step_is_made_once():

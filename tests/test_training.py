@@ -8,6 +8,7 @@ import torch
 
 from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
 from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
+from nsr.native import library
 from nsr.training import Objective, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}
@@ -45,12 +46,12 @@ def test_compiled_too_and_it_agrees_with_eager_to_rounding(kind):
     results = []
     for seeds in ([3], [9, 3], range(5), range(33)):
         block = ensemble(kind, seeds, dtype=torch.float64)
-        history = fit(block, all_pairs("!="), SHORT, compiled=True)
-        assert history.compiled
+        history = fit(block, all_pairs("!="), SHORT, engine="compiled")
+        assert history.engine == "compiled"
         results.append(weights(block.member(3)))
     assert all(torch.equal(result, results[0]) for result in results)
     eager = ensemble(kind, [3], dtype=torch.float64)
-    assert not fit(eager, all_pairs("!="), SHORT, compiled=False).compiled
+    assert fit(eager, all_pairs("!="), SHORT, engine="eager").engine == "eager"
     torch.testing.assert_close(weights(eager.member(3)), results[0], rtol=1e-9, atol=1e-11)
 
 
@@ -199,7 +200,9 @@ def test_the_number_of_threads_is_left_as_it_was():
 def test_without_a_compiler_it_trains_eagerly(monkeypatch):
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr("nsr.training.COMPILING_PAYS", 1)
-    assert not fit(NSR(2), all_pairs(">"), SHORT).compiled
+    library.cache_clear()
+    assert fit(NSR(2), all_pairs(">"), SHORT).engine == "eager"
+    library.cache_clear()
 
 
 def test_frozen_parameters_stay_as_they_are():

@@ -109,17 +109,17 @@ def compiled_or_eager(*arguments: Any) -> Callable[..., Any]:
     objective, _, state, buffers, *_, per_member = arguments
     for value in (*per_member, *(value for stacked in (*state, buffers) for value in stacked.values())):
         torch._dynamo.maybe_mark_dynamic(value, 0)  # one program for any number of members
-    step, kind = compiled_step(), repr(getattr(objective, "module", objective))
+    step, module = compiled_step(), getattr(objective, "module", objective)
     try:
         with _compiler_settings():
             result = step(*arguments)
     except Exception as problem:  # the eager step is right, whatever goes wrong in the compiler
         reason = str(problem).strip().split("\n")[0]
-        _report(kind, f"compiling the training step failed: {reason}")
+        report_fallback(module, f"compiling the training step failed: {reason}")
         return adam_step
     difference = disagreement(result, arguments)
     if difference is not None:
-        _report(kind, f"its compiled training step is wrong on this machine: {difference}")
+        report_fallback(module, f"its compiled training step is wrong on this machine: {difference}")
         return adam_step
     return step
 
@@ -143,11 +143,11 @@ _reported: set[str] = set()
 """The kinds of models that this process has warned about."""
 
 
-def _report(kind: str, reason: str) -> None:
-    """Warn that a kind of model is trained eagerly, once per process."""
-    if kind not in _reported:
-        warnings.warn(f"{kind} is trained eagerly, because {reason}", stacklevel=5)  # the caller of fit
-        _reported.add(kind)
+def report_fallback(module: nn.Module, reason: str) -> None:
+    """Warn that a kind of model is trained by torch as it is, once per process."""
+    if repr(module) not in _reported:
+        warnings.warn(f"{module!r} is trained eagerly, because {reason}", stacklevel=6)  # the caller of fit
+        _reported.add(repr(module))
 
 
 NOISE = 256

@@ -13,9 +13,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from nsr.adam import AdamState, adam_corrections, adam_step, bounds_of, compiled_or_eager, has_compiler
+from nsr.adam import (
+    AdamState,
+    adam_corrections,
+    adam_step,
+    bounds_of,
+    compiled_or_eager,
+    disagreement,
+    has_compiler,
+    report_fallback,
+)
 from nsr.data import Rows
 from nsr.ensemble import Ensemble, State
+from nsr.errors import one_of
+from nsr.native import NativeTraining
 
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
@@ -118,8 +129,8 @@ class History:
     stopped: Tensor
     """(members,): the epoch whose weights each member kept."""
     seconds: float
-    compiled: bool
-    """Whether the training step was compiled. It is not where compiling fails or gives different numbers."""
+    engine: str
+    """What trained: a key of ``ENGINES``."""
     rows: int
     """Rows per epoch, after folding."""
 
@@ -158,8 +169,20 @@ class Objective(nn.Module):
         return (self.loss(self.module, x, y) * weight).sum()
 
 
+ENGINES: Mapping[str, str] = MappingProxyType(
+    {
+        "native": "epochs written in C, for the models of the paper (float32); needs a C compiler on first use",
+        "compiled": "torch.compile, for any module; needs a C++ compiler and some seconds",
+        "eager": "torch as it is, for any module",
+    }
+)
+"""What can do the training. They differ by rounding."""
+
 COMPILING_PAYS = 200_000
 """Rows times epochs from which compiling repays its seconds. Members do not count: any block gives the same numbers."""
+
+CHECKED = 3
+"""Members whose first native epoch is compared with torch's."""
 
 WIDEST_VECTOR = 16
 """Numbers in the widest vector register of a CPU: float32 in AVX-512."""
@@ -171,7 +194,7 @@ def fit(
     recipe: Recipe,
     *,
     folded: bool | None = None,
-    compiled: bool | None = None,
+    engine: str | None = None,
     on_progress: Callable[[float], None] = lambda _: None,
 ) -> History:
     """Train an ensemble, or a single module, in place.
@@ -181,7 +204,7 @@ def fit(
         data: A pair ``(x, y)`` of tensors, arrays, lists or data frames, or ``Rows``. Every epoch uses all rows.
         recipe: How to train.
         folded: Merge rows that differ by a shift only. By default if the module allows it.
-        compiled: Compile the training step. By default if there is a compiler and enough work to repay it.
+        engine: A key of ``ENGINES``. By default the fastest that can train this model here.
         on_progress: Called at each check with the share of the epochs that is done.
 
     >>> import torch
@@ -197,10 +220,12 @@ def fit(
         raise ValueError(f"model must be an Ensemble or a module such as NSR(2), got {model!r}")
     if not isinstance(recipe, Recipe):
         raise ValueError(f"recipe must be a Recipe such as EXACT, got {recipe!r}")
+    if engine is not None:
+        one_of("engine", engine, ENGINES)
     rows = Rows.from_data(data)
     if isinstance(model, nn.Module):
         ensemble = Ensemble.of([model])
-        history = fit(ensemble, rows, recipe, folded=folded, compiled=compiled, on_progress=on_progress)
+        history = fit(ensemble, rows, recipe, folded=folded, engine=engine, on_progress=on_progress)
         model.load_state_dict(ensemble.member(0).state_dict())
         return history
     _check_loss(model.template, rows, recipe)
@@ -212,10 +237,8 @@ def fit(
         )
     if invariant and folded is not False:
         rows = fold(rows)
-    if compiled is None:
-        compiled = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
     with one_thread():
-        return _fit(model, rows, recipe, compiled, on_progress)
+        return _fit(model, rows, recipe, engine, on_progress)
 
 
 def _check_loss(template: nn.Module, rows: Rows, recipe: Recipe) -> None:
@@ -227,32 +250,98 @@ def _check_loss(template: nn.Module, rows: Rows, recipe: Recipe) -> None:
 
 
 def _fit(
-    ensemble: Ensemble, rows: Rows, recipe: Recipe, compiled: bool, on_progress: Callable[[float], None]
+    ensemble: Ensemble, rows: Rows, recipe: Recipe, engine: str | None, on_progress: Callable[[float], None]
 ) -> History:
     began = time.perf_counter()
     rows = _for_training(rows, ensemble.dtype)
-    objective = Objective(ensemble.template, recipe.loss)
-    bounds = bounds_of(objective)
-    state, buffers = _initial_state(ensemble, len(rows))
-    shared, per_member = _loss_arguments(rows, len(ensemble), members=len(next(iter(state[0].values()))))
     corrections = adam_corrections(recipe.learning_rate, recipe.epochs, recipe.sparsity)
-    step = adam_step
-    if compiled:
-        step = compiled_or_eager(objective, bounds, state, buffers, corrections[0], shared, per_member)
-
+    training = _training(ensemble, rows, recipe, engine, corrections[:1])
     checks = _Checks(ensemble, rows, recipe)
-    for epoch, correction in enumerate(corrections, start=1):
-        state, losses = step(objective, bounds, state, buffers, correction, shared, per_member)
-        if epoch % recipe.check_every == 0 or epoch == recipe.epochs:
-            for name, value in state[0].items():
-                ensemble.parameters[name.removeprefix("module.")] = value[: len(ensemble)]
-            checks.add(epoch, losses[: len(ensemble)])
-            on_progress(epoch / recipe.epochs)
-            if checks.all_stopped:
-                break
-
+    for done in range(0, recipe.epochs, recipe.check_every):
+        some = corrections[done : done + recipe.check_every]
+        losses = training.advance(some, checks.stopped == 0)
+        ensemble.parameters = ensemble.parameters | training.parameters()
+        checks.add(done + len(some), losses)
+        on_progress((done + len(some)) / recipe.epochs)
+        if checks.all_stopped:
+            break
     ensemble.parameters = checks.kept
-    return checks.history(seconds=time.perf_counter() - began, compiled=step is not adam_step)
+    return checks.history(seconds=time.perf_counter() - began, engine=training.engine)
+
+
+def _training(
+    ensemble: Ensemble, rows: Rows, recipe: Recipe, engine: str | None, correction: Tensor
+) -> "NativeTraining | _TorchTraining":
+    """The engine asked for, or the fastest that can train the ensemble and agrees with torch on its first epoch."""
+    if engine in (None, "native"):
+        native = _native(ensemble, rows, recipe, correction)
+        if native is not None:
+            return native
+        if engine == "native":
+            raise ValueError(f"engine 'native' cannot train {ensemble.template!r} here: leave the choice to fit")
+    if engine is None:
+        pays = has_compiler() and len(rows) * recipe.epochs >= COMPILING_PAYS
+        engine = "compiled" if pays else "eager"
+    return _TorchTraining(ensemble, rows, recipe, compiled=engine == "compiled")
+
+
+def _native(ensemble: Ensemble, rows: Rows, recipe: Recipe, correction: Tensor) -> NativeTraining | None:
+    """Native training of the ensemble, if there is one and its first epoch is torch's, for the first members."""
+    first = _rows_of_members(rows, CHECKED)
+    trial = NativeTraining.of(ensemble[:CHECKED], recipe.loss, first)
+    if trial is None:
+        return None
+    torch_training = _TorchTraining(ensemble[:CHECKED], first, recipe, compiled=False, copies=0)
+    losses = trial.advance(correction)
+    state = tuple({f"module.{name}": value for name, value in part.items()} for part in trial.state_by_name())
+    difference = disagreement((state, losses), torch_training.arguments(correction[0]))  # type: ignore[arg-type]
+    if difference is not None:
+        report_fallback(ensemble.template, f"its native training step is wrong on this machine: {difference}")
+        return None
+    return NativeTraining.of(ensemble, recipe.loss, rows)
+
+
+def _rows_of_members(rows: Rows, members: int) -> Rows:
+    """The rows of the first members."""
+    return Rows(
+        rows.x[:members] if rows.x.dim() == 3 else rows.x,
+        rows.y[:members] if rows.y.dim() == 2 else rows.y,
+        rows.weight[:members] if rows.weight.dim() == 2 else rows.weight,
+    )
+
+
+class _TorchTraining:
+    """All members in one tensor program, eager or compiled: one call of ``adam_step`` per epoch."""
+
+    def __init__(
+        self, ensemble: Ensemble, rows: Rows, recipe: Recipe, *, compiled: bool, copies: int | None = None
+    ) -> None:
+        self.members = len(ensemble)
+        self.objective = Objective(ensemble.template, recipe.loss)
+        self.bounds = bounds_of(self.objective)
+        padded = self.members + (1 + WIDEST_VECTOR // len(rows) if copies is None else copies)
+        self.state, self.buffers = _initial_state(ensemble, padded)
+        self.shared, self.per_member = _loss_arguments(rows, self.members, members=padded)
+        corrections = adam_corrections(recipe.learning_rate, 1, recipe.sparsity)
+        self.step = compiled_or_eager(*self.arguments(corrections[0])) if compiled else adam_step
+
+    @property
+    def engine(self) -> str:
+        return "eager" if self.step is adam_step else "compiled"
+
+    def arguments(self, correction: Tensor) -> tuple[Any, ...]:
+        """The arguments of ``adam_step``."""
+        return self.objective, self.bounds, self.state, self.buffers, correction, self.shared, self.per_member
+
+    def advance(self, corrections: Tensor, _active: Tensor) -> Tensor:
+        """Train all members for one epoch per correction; returns the losses before the last step."""
+        for correction in corrections:
+            self.state, losses = self.step(*self.arguments(correction))
+        return losses[: self.members]
+
+    def parameters(self) -> State:
+        """The parameters by their names in the module."""
+        return {name.removeprefix("module."): value[: self.members] for name, value in self.state[0].items()}
 
 
 def _for_training(rows: Rows, dtype: torch.dtype) -> Rows:
@@ -263,13 +352,12 @@ def _for_training(rows: Rows, dtype: torch.dtype) -> Rows:
     return Rows(x.mT.contiguous().mT, rows.y.to(dtype), rows.weight.to(dtype))
 
 
-def _initial_state(ensemble: Ensemble, rows: int) -> tuple[AdamState, State]:
+def _initial_state(ensemble: Ensemble, members: int) -> tuple[AdamState, State]:
     """Adam's state and the constant tensors, under the names they have inside an Objective.
 
     The last member is repeated. The remainder of a vectorised loop is rounded differently, and a stack of one is
     compiled differently: both then affect copies that are dropped.
     """
-    members = len(ensemble) + 1 + WIDEST_VECTOR // rows
 
     def stacked(state: State) -> State:
         return {f"module.{name}": _padded(value, members) for name, value in state.items()}
@@ -314,7 +402,12 @@ class _Checks:
     def add(self, epoch: int, losses: Tensor) -> None:
         """Check all members, and keep the weights of those that stop now."""
         right = self._right()
-        self.log.append((epoch, losses, (right * self.rows.weight).sum(-1)))
+        accuracy = (right * self.rows.weight).sum(-1)
+        if self.log:
+            _, previous_losses, previous_accuracy = self.log[-1]
+            losses = torch.where(self.stopped > 0, previous_losses, losses)
+            accuracy = torch.where(self.stopped > 0, previous_accuracy, accuracy)
+        self.log.append((epoch, losses, accuracy))
         self.streak = torch.where(right.all(-1), self.streak + 1, 0)
         ready = self.streak >= (self.recipe.patience or math.inf)
         stopping = (self.stopped == 0) & (ready | (epoch == self.recipe.epochs))
@@ -330,11 +423,9 @@ class _Checks:
             return (output[..., 0] > 0.5) == (y > 0.5)
         return (output - y).abs() <= self.recipe.tolerance
 
-    def history(self, *, seconds: float, compiled: bool) -> History:
+    def history(self, *, seconds: float, engine: str) -> History:
         epochs, loss, accuracy = zip(*self.log, strict=True)
-        return History(
-            epochs, torch.stack(loss), torch.stack(accuracy), self.stopped, seconds, compiled, len(self.rows)
-        )
+        return History(epochs, torch.stack(loss), torch.stack(accuracy), self.stopped, seconds, engine, len(self.rows))
 
 
 @contextlib.contextmanager

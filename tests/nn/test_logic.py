@@ -169,9 +169,9 @@ def test_a_member_is_its_seed_trained_alone_to_the_last_bit(sizes, rows, dtype):
 def test_compiled_training_agrees_with_eager_to_rounding():
     recipe = Recipe(loss="bce", epochs=20, learning_rate=0.02, check_every=20)
     results = []
-    for compiled in (False, True):
+    for engine in ("eager", "compiled"):
         block = Ensemble(lambda g: RuleNet(4, 3, 2, zero_bits=True, generator=g), range(3))
-        assert fit(block, xor_rows(), recipe, compiled=compiled).compiled == compiled
+        assert fit(block, xor_rows(), recipe, engine=engine).engine == engine
         results.append(weights(block.member(1)))
     torch.testing.assert_close(*results, rtol=1e-3, atol=1e-4)
 

@@ -86,7 +86,7 @@ def test_trained_loops_are_read_correctly(loop, kind, epochs):
     rows = [random_lists(loop, np.random.default_rng((seed, 0))) for seed in range(4)]
     ensemble = Ensemble(lambda generator: kind(NSR(2, generator=generator)), range(4))
     recipe = Recipe(name="short", loss="mae", epochs=epochs, learning_rate=0.02)
-    fit(ensemble, Rows.each(rows), recipe, compiled=False)
+    fit(ensemble, Rows.each(rows), recipe, engine="eager")
     read = []
     for seed in range(4):
         try:

@@ -122,7 +122,7 @@ def trained(rule, inputs: int, *, constants: bool) -> list[str]:
     rows = Rows.of(x, rule(*x.T).double())
     ensemble = Ensemble(lambda generator: NSR(inputs, constants=constants, generator=generator), range(2))
     recipe = Recipe(name="formula", loss="bce", epochs=1_500, learning_rate=0.02, check_every=50, patience=5)
-    fit(ensemble, rows, recipe, compiled=False)
+    fit(ensemble, rows, recipe, engine="eager")
     read = []
     for seed in ensemble.seeds:
         try:
@@ -154,7 +154,7 @@ def test_a_threshold_between_those_of_the_units_is_found_with_data_and_without(h
     at = 3 if high == 10 else 40
     rows = Rows.of(x, (x[:, 0] > at).double())
     ensemble = Ensemble(lambda generator: NSR(1, constants=True, generator=generator), range(4))
-    fit(ensemble, rows, EXACT, compiled=False)
+    fit(ensemble, rows, EXACT, engine="eager")
     for seed in range(4):
         right = bool(((ensemble.member(seed)(x)[:, 0] > 0.5) == (x[:, 0] > at)).all())
         program = harden(ensemble.member(seed), names="a", data=x)

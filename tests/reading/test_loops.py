@@ -76,7 +76,7 @@ def test_a_gate_that_is_not_exact_may_still_make_the_right_loop():
     """Early in training: wrong only where the answers of whole lists do not show it."""
     lists = random_lists("minimum", np.random.default_rng(0))
     module = RecurrentMinimum(NSR(2, generator=torch.Generator().manual_seed(0)))
-    fit(module, lists, Recipe(name="short", loss="mae", epochs=24, learning_rate=0.03), compiled=False)
+    fit(module, lists, Recipe(name="short", loss="mae", epochs=24, learning_rate=0.03), engine="eager")
     read = harden(module, data=lists)
     assert read in MINIMA
     assert read.evidence.agreement == 1

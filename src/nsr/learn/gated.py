@@ -110,7 +110,7 @@ def train(
         nets.append(net)
         members.append(Rows(torch.cat([restart.inputs(x, names), scaling.columns(x)], -1), y, weight))
     ensemble = Ensemble.of(nets)
-    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), compiled=False, on_progress=on_progress)
+    fit(ensemble, Rows.each(members), replace(RECIPE, epochs=epochs), engine="eager", on_progress=on_progress)
     ensemble = ensemble.to(torch.float64)
     trained = [ensemble.member(at) for at in range(len(nets))]
     return [Member(restart, names, scaling, net) for restart, net in zip(restarts, trained, strict=True)]  # type: ignore[arg-type]

@@ -67,7 +67,7 @@ def _build(compiler: str, path: Path) -> None:
             command = [compiler, *OPTIONS, *machine, *sources, "-o", str(built), "-lm"]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
             if done.returncode == 0:
-                os.replace(built, path)
+                Path(built).replace(path)
                 return
     raise subprocess.SubprocessError(f"{compiler} could not build {', '.join(sources)}")
 

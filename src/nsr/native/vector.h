@@ -24,18 +24,38 @@ INLINE vec load(const float *x) { vec v; memcpy(&v, x, sizeof v); return v; }
 INLINE void store(float *x, vec v) { memcpy(x, &v, sizeof v); }
 
 INLINE vec square_root(vec x) {
-    vec root;
-    for (int i = 0; i < WIDTH; i++) root[i] = __builtin_sqrtf(x[i]);
-    return root;
+    float root[WIDTH];
+    store(root, x);
+    for (int i = 0; i < WIDTH; i++) root[i] = __builtin_sqrtf(root[i]);
+    return load(root);
 }
 
-/* The sum of the sixteen numbers, by halves. */
-INLINE float total(vec x) {
-    float part[WIDTH];
-    store(part, x);
-    for (int half = WIDTH / 2; half; half /= 2)
-        for (int i = 0; i < half; i++) part[i] += part[i + half];
+#ifdef __clang__
+#define SHUFFLED(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLED(a, b, ...) __builtin_shuffle(a, b, (mask){__VA_ARGS__})
+#endif
+
+/* The sums of neighbours in a, then those in b. */
+INLINE vec neighbours(vec a, vec b) {
+    return SHUFFLED(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
+           SHUFFLED(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+
+/* The sum of each of sixteen vectors. */
+INLINE vec totals(const vec *x) {
+    vec part[WIDTH / 2];
+    for (int i = 0; i < WIDTH / 2; i++) part[i] = neighbours(x[2 * i], x[2 * i + 1]);
+    for (int left = WIDTH / 4; left; left /= 2)
+        for (int i = 0; i < left; i++) part[i] = neighbours(part[2 * i], part[2 * i + 1]);
     return part[0];
+}
+
+INLINE float total(vec x) {
+    x = neighbours(x, x);
+    x = neighbours(x, x);
+    x = neighbours(x, x);
+    return x[0] + x[1];
 }
 
 /* The nearest integer; ties go to the even one. For |x| < 2^22. */
