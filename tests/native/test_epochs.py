@@ -1,7 +1,9 @@
 """The epochs in C against torch: loss, gradients and updates, for every model of the paper."""
 
 import ctypes
+import importlib
 import os
+import platform
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,6 +18,7 @@ from nsr.native import NativeTraining, library
 from nsr.nn import MLP, NAU, NSR, NodeUpdate, Piecewise, RecurrentCount, RecurrentMinimum, ShortestPaths
 from nsr.training import EXACT, Recipe, fit, fold
 
+library_module = importlib.import_module("nsr.native.library")
 pytestmark = pytest.mark.skipif(library() is None, reason="no C compiler")
 
 MEMBERS = 3
@@ -128,6 +131,29 @@ def test_a_member_that_has_stopped_is_trained_no_further():
     again = Ensemble(lambda g: NSR(2, generator=g), [7])
     assert fit(again, PAIRS, EXACT, engine="native").stopped[0] == history.stopped[7]
     assert torch.equal(again.parameters["v1"][0], ensemble.parameters["v1"][7])
+
+
+OTHER_CPUS = {"AVX2": ["-mavx2", "-mfma", "-mno-avx512f"], "without vectors of its own": []}
+
+
+@pytest.mark.outer
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the options are those of x86-64")
+@pytest.mark.parametrize("cpu", OTHER_CPUS)
+@pytest.mark.parametrize("case", ["nsr mae folded", "nsr bce all", "mlp f", "mlp minimum", "nsr paths learned"])
+def test_numbers_are_the_same_on_every_cpu(case, cpu, tmp_path, monkeypatch):
+    build, rows, loss = CASES[case]
+    results = []
+    for options in (library_module.MACHINE, OTHER_CPUS[cpu]):
+        monkeypatch.setattr(library_module, "MACHINE", tuple(options))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        library.cache_clear()
+        ensemble = Ensemble(build, range(MEMBERS))
+        assert fit(ensemble, rows, Recipe(loss=loss, epochs=300, sparsity=0.3)).engine == "native"
+        results.append(torch.cat([value.flatten() for value in ensemble.parameters.values()]))
+    monkeypatch.undo()
+    library.cache_clear()
+    assert len(list((tmp_path / "nsr").glob("*.so"))) == 2
+    assert torch.equal(*results)
 
 
 class Wider(NSR):

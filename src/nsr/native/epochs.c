@@ -100,10 +100,10 @@ INLINE vec register_logit(const Epoch *e, const vec *x, vec *kept, int n) {
         const int from = e->reference[r];
         vec difference = all(0);
         for (int k = 0; k < n; k++)
-            if (k != from) difference += all(e->selection[k * e->stride + r]) * (x[k] - x[from]);
+            if (k != from) difference = fused(all(e->selection[k * e->stride + r]), x[k] - x[from], difference);
         const vec step = tangent(scale * difference);
         kept[r] = step;
-        z += all(w_sign[r]) * step + all(w_zero[r]) * (all(1) - all(2) * step * step) + all(bias[r]);
+        z = fused(all(w_zero[r]), fused(all(-2) * step, step, all(1)), fused(all(w_sign[r]), step, z + all(bias[r])));
     }
     return z;
 }
@@ -114,14 +114,15 @@ INLINE void register_backward(Epoch *e, const vec *x, const vec *kept, vec by_z,
     const float *w_sign = e->p + e->at.w_sign, *w_zero = e->p + e->at.w_zero;
     const vec scale = all(e->problem->scale);
     for (int r = 0; r < units; r++) {
-        const vec step = kept[r], square = step * step, by_step = by_z * (all(w_sign[r]) - all(4 * w_zero[r]) * step);
-        const vec by_difference = by_step * (all(1) - square) * scale;
-        e->sum[e->at.w_sign + r] += by_z * step;
-        e->sum[e->at.w_zero + r] += by_z * (all(1) - all(2) * square);
+        const vec step = kept[r], by_step = by_z * fused(all(-4 * w_zero[r]), step, all(w_sign[r]));
+        const vec by_difference = by_step * fused(-step, step, all(1)) * scale;
+        e->sum[e->at.w_sign + r] = fused(by_z, step, e->sum[e->at.w_sign + r]);
+        e->sum[e->at.w_zero + r] = fused(by_z, fused(all(-2) * step, step, all(1)), e->sum[e->at.w_zero + r]);
         const int from = e->reference[r];
         for (int k = 0; k < n; k++) {
-            if (k != from) e->sum[e->at.v1 + k * units + r] += by_difference * (x[k] - x[from]);
-            if (by_x) by_x[k] += by_difference * all(e->selection[k * e->stride + r]);
+            vec *by_selection = e->sum + e->at.v1 + k * units + r;
+            if (k != from) *by_selection = fused(by_difference, x[k] - x[from], *by_selection);
+            if (by_x) by_x[k] = fused(by_difference, all(e->selection[k * e->stride + r]), by_x[k]);
         }
     }
     e->sum[e->at.bias] += by_z; /* the same for every unit */
@@ -133,9 +134,9 @@ INLINE vec mlp_logit(const Epoch *e, const vec *x, vec *kept, int n) {
     vec z = all(e->p[e->at.bias_h]);
     for (int r = 0; r < units; r++) {
         vec sum = all(bias_v[r]);
-        for (int k = 0; k < n; k++) sum += all(v[k * units + r]) * x[k];
+        for (int k = 0; k < n; k++) sum = fused(all(v[k * units + r]), x[k], sum);
         kept[r] = sigmoid(sum);
-        z += kept[r] * all(h[r]);
+        z = fused(kept[r], all(h[r]), z);
     }
     return z;
 }
@@ -145,11 +146,12 @@ INLINE void mlp_backward(Epoch *e, const vec *x, const vec *kept, vec by_z, vec 
     const float *v = e->p + e->at.v, *h = e->p + e->at.h;
     for (int r = 0; r < units; r++) {
         const vec hidden = kept[r], by_sum = by_z * all(h[r]) * ((all(1) - hidden) * hidden);
-        e->sum[e->at.h + r] += by_z * hidden;
+        e->sum[e->at.h + r] = fused(by_z, hidden, e->sum[e->at.h + r]);
         e->sum[e->at.bias_v + r] += by_sum;
         for (int k = 0; k < n; k++) {
-            e->sum[e->at.v + k * units + r] += by_sum * x[k];
-            if (by_x) by_x[k] += by_sum * all(v[k * units + r]);
+            vec *by_v = e->sum + e->at.v + k * units + r;
+            *by_v = fused(by_sum, x[k], *by_v);
+            if (by_x) by_x[k] = fused(by_sum, all(v[k * units + r]), by_x[k]);
         }
     }
     e->sum[e->at.bias_h] += by_z;

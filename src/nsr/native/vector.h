@@ -1,10 +1,13 @@
 /* Sixteen numbers at a time, in GCC's vector extensions: one AVX-512 register, or two of AVX2, or four of SSE.
 
-   Built without contraction (a * b + c stays two roundings) and with every sum in a written order, so that the
-   numbers are the same on every CPU. */
+   Numbers are the same on every CPU: sums have a written order, and a product and a sum are rounded once where
+   ``fused`` is written and twice elsewhere (the library is built without contraction and without -ffast-math). */
 #pragma once
 #include <stdint.h>
 #include <string.h>
+#if defined(__AVX512F__) || defined(__FMA__)
+#include <immintrin.h>
+#endif
 
 #define WIDTH 16
 #define INLINE static inline __attribute__((always_inline))
@@ -22,6 +25,22 @@ INLINE vec at_most(vec x, float most) { return either(x > all(most), all(most), 
 INLINE vec at_least(vec x, float least) { return either(x < all(least), all(least), x); }
 INLINE vec load(const float *x) { vec v; memcpy(&v, x, sizeof v); return v; }
 INLINE void store(float *x, vec v) { memcpy(x, &v, sizeof v); }
+
+/* a * b + c, rounded once. */
+INLINE vec fused(vec a, vec b, vec c) {
+#if defined(__AVX512F__)
+    return (vec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__FMA__)
+    typedef union { vec all; __m256 half[2]; } Halves;
+    const Halves x = {a}, y = {b}, z = {c};
+    const Halves sum = {.half = {_mm256_fmadd_ps(x.half[0], y.half[0], z.half[0]),
+                                 _mm256_fmadd_ps(x.half[1], y.half[1], z.half[1])}};
+    return sum.all;
+#else
+    for (int i = 0; i < WIDTH; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return c;
+#endif
+}
 
 INLINE vec square_root(vec x) {
     float root[WIDTH];
@@ -61,20 +80,26 @@ INLINE float total(vec x) {
 /* The nearest integer; ties go to the even one. For |x| < 2^22. */
 INLINE vec nearest(vec x) { return (x + all(12582912.0f)) - all(12582912.0f); }
 
-/* e^x for x <= 0, within 2 ulp; below -87 it stays at e^-87. */
-INLINE vec exponential(vec x) {
+/* For x <= 0, x = n log 2 + r: returns e^r - 1, within 2 ulp, and 2^n. Below -87 all is as at -87. */
+INLINE vec reduced_power(vec x, vec *power_of_two) {
     x = at_least(x, -87.0f);
-    const vec shifted = x * all(1.44269504f) + all(12582912.0f), n = shifted - all(12582912.0f);
-    const vec r = (x - n * all(0.693359375f)) - n * all(-2.12194440e-4f);
+    const vec shifted = fused(x, all(1.44269504f), all(12582912.0f)), n = shifted - all(12582912.0f);
+    const vec r = fused(n, all(2.12194440e-4f), fused(n, all(-0.693359375f), x));
     vec p = all(1.9875691500e-4f);
-    p = p * r + all(1.3981999507e-3f);
-    p = p * r + all(8.3334519073e-3f);
-    p = p * r + all(4.1665795894e-2f);
-    p = p * r + all(1.6666665459e-1f);
-    p = p * r + all(5.0000001201e-1f);
-    p = (p * (r * r) + r) + all(1.0f);
-    const mask power = ((mask)shifted - same(0x4b400000) + same(127)) << 23; /* 2^n: n lies in the last bits of shifted */
-    return p * (vec)power;
+    p = fused(p, r, all(1.3981999507e-3f));
+    p = fused(p, r, all(8.3334519073e-3f));
+    p = fused(p, r, all(4.1665795894e-2f));
+    p = fused(p, r, all(1.6666665459e-1f));
+    p = fused(p, r, all(5.0000001201e-1f));
+    *power_of_two = (vec)(((mask)shifted - same(0x4b400000 - 127)) << 23); /* n lies in the last bits of shifted */
+    return fused(p, r * r, r);
+}
+
+/* e^x for x <= 0. */
+INLINE vec exponential(vec x) {
+    vec power;
+    const vec less_one = reduced_power(x, &power);
+    return fused(less_one, power, power);
 }
 
 /* Both sigmoids, of x and of -x, each with all of its digits. */
@@ -91,16 +116,12 @@ INLINE vec sigmoid(vec x) {
     return y;
 }
 
+/* tanh x = (1 - e) / (1 + e) with e = e^(-2 |x|), of which only the distance from 1 is computed. */
 INLINE vec tangent(vec x) {
-    const vec size = absolute(x), z = size * size;
-    const vec e = exponential(size * all(-2.0f)), far = (all(1.0f) - e) / (all(1.0f) + e);
-    vec p = all(-5.70498872745e-3f);
-    p = p * z + all(2.06390887954e-2f);
-    p = p * z + all(-5.37397155531e-2f);
-    p = p * z + all(1.33314422036e-1f);
-    p = p * z + all(-3.33332819422e-1f);
-    const vec near = size + size * (z * p);
-    return with_sign(either(size < all(0.625f), near, far), x);
+    vec power;
+    const vec less_one = reduced_power(absolute(x) * all(-2.0f), &power);
+    const vec distance = fused(less_one, power, power - all(1.0f)); /* e - 1 */
+    return with_sign(-distance / (all(2.0f) + distance), x);
 }
 
 /* Numbers below 1e-38 become zero while training runs: a CPU takes a hundred times longer for them. */
