@@ -1,6 +1,5 @@
 """What was learned from a table: the rule, the evidence for it, and the rows that contradict it."""
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.evidence import percent
 from nsr.program.cells import evaluate_cells
-from nsr.program.emit import TARGETS
+from nsr.program.emit import options_of
 from nsr.program.expressions import Expression, Not, Or, Where
 from nsr.program.program import Program
 
@@ -70,7 +69,7 @@ class Learned:
             dialect: The database, for SQL.
         """
         assert self.program is not None
-        accepted = inspect.signature(TARGETS[language]).parameters
+        accepted = options_of(language)
         if dialect is not None and "dialect" not in accepted:
             raise InputError(f"a dialect is for SQL, not for {language}")
         options: dict[str, Any] = {

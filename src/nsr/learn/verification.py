@@ -89,7 +89,7 @@ class Verifier:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", InexactWarning)
-                return SqlCheck(program, "duckdb", self.target, classes, decimals=exact).violated()
+                return SqlCheck(program, column=self.target, classes=classes, decimals=exact).violated()
         except InputError:
             return None
 

@@ -1,6 +1,5 @@
 """A profile as text, as JSON, and as checks in other languages."""
 
-import inspect
 import json
 import warnings
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,7 @@ from nsr.errors import InputError, one_of
 from nsr.learn.profile.statements import Profile, Statement
 from nsr.learn.result import printable as printable
 from nsr.learn.tables import plural
-from nsr.program.emit import TARGETS
+from nsr.program.emit import TARGETS, options_of
 from nsr.program.emit.exactness import InexactWarning
 from nsr.program.program import Program
 
@@ -90,7 +89,7 @@ def emit(
 ) -> tuple[str, list[str]]:
     """The statements in another language, and messages about those that it cannot express."""
     target, written, messages = check_target(target), list[str](), list[str]()
-    known = set(inspect.signature(TARGETS[target]).parameters)
+    known = options_of(target)
     if dialect is not None and "dialect" not in known:
         raise InputError(f"{target} has no dialects: --dialect goes with sql, check-sql, check-constraint and dbt")
     for number, statement in enumerate(shown_statements(profile, everything=everything), 1):

@@ -3,12 +3,12 @@
 To add a target, write a file like those below and import its function here.
 """
 
-import inspect
 from typing import Any
 
 from nsr.errors import InputError, one_of
 from nsr.program.emit.exactness import InexactWarning as InexactWarning
 from nsr.program.emit.targets import TARGETS as TARGETS
+from nsr.program.emit.targets import options_of as options_of
 from nsr.program.program import Program
 
 # isort: off
@@ -47,10 +47,10 @@ def emit(program: Program, target: str, **options: Any) -> Any:
     <BLANKLINE>
     """
     function = TARGETS[one_of("target", target, TARGETS)]
-    known = list(inspect.signature(function).parameters)[1:]
+    known = options_of(target)
     for option in options:
         one_of(f"option of target {target!r}", option, known)
-    for option in known:
-        if option not in options and inspect.signature(function).parameters[option].default is inspect.Parameter.empty:
+    for option, needed in known.items():
+        if needed and option not in options:
             raise InputError(f"target {target!r} needs the option {option!r}")
     return function(program, **options)

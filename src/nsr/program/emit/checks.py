@@ -8,9 +8,11 @@ makes a comparison false, so that the row breaks the rule, unless the rule says 
 from collections.abc import Sequence
 from datetime import date, datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from nsr.errors import InputError
+from nsr.program.emit.dialects import translated
+from nsr.program.emit.names import printable
 from nsr.program.emit.sql import Sql, literal, quoted
 from nsr.program.emit.writer import ATOM
 from nsr.program.expressions import Constant, Expression, Truth, Where, rational
@@ -20,6 +22,26 @@ from nsr.program.program import Program
 
 ROUNDING = "1e-12"
 """How far a number with fractions may be off in floats, relatively."""
+
+
+class CheckOptions(TypedDict, total=False):
+    """Options of all checks."""
+
+    column: str | None
+    """Column that must be what the program gives; by default the program, a formula, must hold."""
+    classes: Sequence[Any] | None
+    """What stands in the column for false and true, or for the numbers 0, 1 and so on."""
+    integers: bool
+    """Write for columns of integers only, with comparisons cleared of fractions."""
+
+
+class SqlCheckOptions(CheckOptions, total=False):
+    """Options of checks in SQL."""
+
+    dialect: str
+    """The database, as for the target ``sql``; by default DuckDB."""
+    decimals: bool
+    """Write for columns of decimals."""
 
 
 def check_options(program: Program, column: str | None, classes: Sequence[Any] | None) -> None:
@@ -32,23 +54,26 @@ def check_options(program: Program, column: str | None, classes: Sequence[Any] |
         raise InputError(f"a formula has two classes, for false and for true, got {len(classes)}")
 
 
+def rule_text(program: Program, column: str | None) -> str:
+    """What a check demands, in one line for its reader."""
+    return printable(str(program) if column is None else f"{column} is {program}")
+
+
 class SqlCheck:
     """A program as a condition that holds or does not for each row, in SQL for DuckDB or SQLite.
 
     Args:
         program: The rule.
-        dialect: The database.
-        column: The column that must be what the program gives; by default the program must hold.
-        classes: What stands in the column for false and true, or for 0, 1 and so on.
-        options: Further options of the target ``sql``.
+        options: See ``SqlCheckOptions``.
     """
 
-    def __init__(
-        self, program: Program, dialect: str, column: str | None, classes: Sequence[Any] | None, **options: Any
-    ) -> None:
+    def __init__(self, program: Program, **options: Unpack[SqlCheckOptions]) -> None:
+        column, classes = options.get("column"), options.get("classes")
+        integers, decimals = options.get("integers", False), options.get("decimals", False)
         check_options(program, column, classes)
-        self.sql = Sql(program, dialect, missing=True, **options)
-        exact = options.get("decimals", False) or program.expression.is_boolean
+        self.dialect = options.get("dialect", "duckdb")
+        self.sql = Sql(program, self.dialect, missing=True, integers=integers, decimals=decimals)
+        exact = decimals or program.expression.is_boolean
         self.rounds = not exact and denominator(program.expression) > 1
         self.condition = self.sql.condition() if column is None else self._equality(quoted(column), classes)
         self.two_valued = column is None and self.sql.has_truths and not self.sql.value().startswith("COALESCE(")
@@ -91,6 +116,10 @@ class SqlCheck:
         except ValueError:
             raise InputError(f"a class must be a text, a number, a date, or true or false, got {value!r}") from None
         return self.sql.writer.write(Constant(number))
+
+    def translated(self, sql: str) -> str:
+        """SQL with this condition in it, or a name, in the dialect of the database."""
+        return translated(sql, self.dialect)
 
     def holds(self) -> str:
         """The condition that a row keeps the rule: never NULL."""

@@ -1,10 +1,9 @@
 """pandera: the source of a ``DataFrameSchema`` that checks a rule on all rows. Exact as the target ``pandas`` is."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from nsr.program.emit.checks import check_options
-from nsr.program.emit.names import printable
+from nsr.program.emit.checks import CheckOptions, check_options, rule_text
 from nsr.program.emit.pandas import pandas_source
 from nsr.program.emit.python import literal
 from nsr.program.emit.targets import target
@@ -28,32 +27,25 @@ schema = pa.DataFrameSchema(
 
 
 @target("pandera")
-def pandera_schema(
-    program: Program,
-    *,
-    name: str = "rule",
-    column: str | None = None,
-    classes: Sequence[Any] | None = None,
-    integers: bool = False,
-) -> str:
+def pandera_schema(program: Program, *, name: str = "rule", **options: Unpack[CheckOptions]) -> str:
     """Write a module with ``schema``, which can be extended by columns, and the function that it calls.
 
     Args:
         program: The rule.
         name: Name of the function and of the check.
-        column: Column that must be what the program gives; by default the program, a formula, must hold.
-        classes: What stands in the column for false and true, or for the numbers 0, 1 and so on.
-        integers: Clear comparisons of fractions, for columns of integers and of ``Decimal``.
+        options: See ``CheckOptions``; ``integers`` is also for columns of ``Decimal``.
     """
+    column, classes = options.get("column"), options.get("classes")
     check_options(program, column, classes)
-    source = pandas_source(program, name=name, integers=integers, missing=True).rstrip("\n") + "\n"
+    source = (
+        pandas_source(program, name=name, integers=options.get("integers", False), missing=True).rstrip("\n") + "\n"
+    )
     source = source.replace("import pandas as pd\n", "import pandas as pd\nimport pandera.pandas as pa\n", 1)
-    rule = str(program) if column is None else f"{column} is {program}"
     check = name if column is None else f"{name}_holds"
     if column is not None:
         expected = f"{name}(df)" if classes is None else f"{name}(df).map({_classes(program, classes)})"
         source += EQUAL.format(name=name, column=literal(column), expected=expected)
-    return source + SCHEMA.format(check=check, name=literal(name), error=literal(printable(rule)))
+    return source + SCHEMA.format(check=check, name=literal(name), error=literal(rule_text(program, column)))
 
 
 def _classes(program: Program, classes: Sequence[Any]) -> str:

@@ -1,7 +1,8 @@
 """The targets that programs can be emitted in. To add one, write a file with ``@target`` and import it once."""
 
+import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack, get_args, get_origin, get_type_hints
 
 Emitter = TypeVar("Emitter", bound=Callable[..., Any])
 
@@ -17,3 +18,14 @@ def target(name: str) -> Callable[[Emitter], Emitter]:
         return function
 
     return register
+
+
+def options_of(name: str) -> dict[str, bool]:
+    """The options that a target takes, each with whether it must be given."""
+    options: dict[str, bool] = {}
+    for option, parameter in list(inspect.signature(TARGETS[name]).parameters.items())[1:]:
+        if get_origin(parameter.annotation) is Unpack:
+            options |= dict.fromkeys(get_type_hints(*get_args(parameter.annotation)), False)
+        else:
+            options[option] = parameter.default is inspect.Parameter.empty
+    return options
