@@ -6,7 +6,7 @@ from typing import Any
 
 import cyclopts
 
-from nsr.cli.learn import apply, check, learn
+from nsr.cli.learn import apply, check, emit, learn
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
 from nsr.cli.profile import profile
@@ -26,7 +26,7 @@ app = cyclopts.App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (learn, apply, check, profile, reproduce, results, report):
+for command in (learn, apply, emit, check, profile, reproduce, results, report):
     app.command(command)
 app.command(list_, name="list")
 

@@ -1,4 +1,4 @@
-"""The commands about a table and its rule: learn, apply, check."""
+"""The commands about a table and its rule: learn, apply, emit, check."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -159,21 +159,21 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
         print_output(learned.summary())
     else:
         print_message(learned.summary())
-        if learned.class_codes:
-            print_message(f"in the code, {', '.join(f'{code} means {label}' for code, label in learned.class_codes)}")
         written = learned.emit(emit, dialect)
-        if emit == "sympy":
-            _print_symbols(program)
+        _print_legend(program, learned.class_codes, emit)
         print_output(written.rstrip("\n"))
 
 
-def _print_symbols(program: "Program") -> None:
-    """Print which columns have other names in SymPy."""
-    from nsr.program.emit.sympy import symbol_names
+def _print_legend(program: "Program", class_codes: Sequence[tuple[str, str]], language: str) -> None:
+    """Print what the code returns for each class, and which columns have other names in SymPy."""
+    meanings = [[f"{code} means {_printable(label)}" for code, label in class_codes]]
+    if language == "sympy":
+        from nsr.program.emit.sympy import symbol_names
 
-    renamed = [f"{name} means {_printable(column)}" for column, name in symbol_names(program).items() if name != column]
-    if renamed:
-        print_message(f"in the code, {', '.join(renamed)}")
+        names = symbol_names(program).items()
+        meanings.append([f"{name} means {_printable(column)}" for column, name in names if name != column])
+    for each in filter(None, meanings):
+        print_message(f"in the code, {', '.join(each)}")
 
 
 def apply(
@@ -202,6 +202,52 @@ def apply(
     for number, part in enumerate(commands.apply(rule, table, drop_missing=drop_missing)):
         label = "row" if drop_missing else None
         print_output(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
+    return DONE
+
+
+def emit(
+    rule: Path,
+    *,
+    to: str,
+    out: Path | None = None,
+    dialect: str | None = None,
+    table: str | None = None,
+    missing: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Print a saved rule in another language, or as a check that the target follows it.
+
+    Parameters
+    ----------
+    rule
+        A file written by nsr learn --save.
+    to
+        The language: python, pandas, polars, sql, c, sympy, latex, smtlib or json; or for a check: check-sql,
+        check-constraint, dbt or pandera.
+    out
+        Write to this file instead of standard output.
+    dialect
+        The database, for SQL: duckdb, sqlite, postgres, mysql, bigquery, snowflake, spark, tsql or redshift.
+    table
+        The name of the table, for SQL; check-sql and dbt need it.
+    missing
+        Write for columns with missing values, also where the rule itself does not mention them.
+    """
+    from nsr.errors import needs_extra
+    from nsr.files import check_writable, write
+
+    with needs_extra("learn"):
+        from nsr.learn import commands
+
+    if out is not None:
+        check_writable(out, keep=rule)
+    written = commands.emit(rule, to, dialect=dialect, table=table, missing=missing)
+    _print_legend(written.program, written.codes, to)
+    text = written.text.rstrip("\n")
+    if out is None:
+        print_output(text)
+    else:
+        write(out, f"{text}\n")
+        print_message(f"wrote {out}")
     return DONE
 
 

@@ -1,10 +1,10 @@
-"""One function per command: ``nsr learn``, ``nsr apply`` and ``nsr check``. Read this first."""
+"""One function per command: ``nsr learn``, ``nsr apply``, ``nsr emit`` and ``nsr check``. Read this first."""
 
 import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -15,13 +15,14 @@ import pandas as pd
 from nsr.errors import InputError, at_least, between, check_error_rate, one_of
 from nsr.files import check_name
 from nsr.learn import tables
+from nsr.learn.emission import check_language as check_language
+from nsr.learn.emission import class_codes, emit_rule, needs_table
 from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.preparation import Prepared, check_columns, prepare
 from nsr.learn.result import Learned
 from nsr.learn.saved import SavedRule, load_saved
 from nsr.learn.verification import Verifier
-from nsr.program.emit import TARGETS
-from nsr.program.emit.dialects import DIALECTS
+from nsr.program.emit import options_of
 from nsr.program.equivalence import Equivalence
 from nsr.program.program import Program
 
@@ -113,6 +114,48 @@ def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.
         yield pd.DataFrame({rule.target: rule.predict(complete)}, index=complete.index)
 
 
+@dataclass(frozen=True)
+class Emitted:
+    """A saved rule in another language."""
+
+    text: str
+    program: Program
+    codes: Sequence[tuple[str, str]]
+    """What the program returns for each class, and the class; empty if it returns the target itself."""
+
+
+def emit(
+    path: Path, language: str, *, dialect: str | None = None, table: str | None = None, missing: bool = False
+) -> Emitted:
+    """Write a saved rule in another language, or as a check that its target is what it gives.
+
+    Args:
+        path: What ``nsr learn --save`` wrote.
+        language: A key of ``nsr.program.emit.TARGETS``.
+        dialect: The database, for SQL.
+        table: The name of the table, for SQL: a saved rule does not hold it.
+        missing: Whether cells of the columns may be missing: neither does it hold that.
+    """
+    check_language(language, dialect)
+    if table is not None and "table" not in options_of(language):
+        raise InputError(f"the name of a table is for SQL, not for {language}")
+    if table is None and needs_table(language):
+        raise InputError(f"{language} needs the name of the table, which {path} does not hold: add --table NAME")
+    rule = load_saved(path)
+    if not isinstance(rule, SavedRule):
+        raise InputError(f"{path} holds a trained model and no rule: nothing can be written in another language")
+    text = emit_rule(
+        rule.program,
+        language,
+        column=rule.target,
+        classes=rule.classes,
+        dialect=dialect,
+        table=table,
+        missing=missing,
+    )
+    return Emitted(text, rule.program, class_codes(rule.program, rule.classes))
+
+
 def check(
     rule: Path,
     against: str,
@@ -157,13 +200,6 @@ def _other_program(rule: SavedRule, against: str) -> Program:
         one, two = (", ".join(map(str, saved.classes or ["numbers"])) for saved in (rule, other))
         raise InputError(f"the two rules must predict the same classes, got {one} and {two}")
     return other.program
-
-
-def check_language(name: str, dialect: str | None = None) -> None:
-    """Raise an InputError for a language that rules cannot be written in, or a dialect that is not known."""
-    one_of("language", name, [target for target in TARGETS if target != "onnx"])
-    if dialect is not None:
-        one_of("dialect", dialect, DIALECTS)
 
 
 def _input_messages(table: tables.Table, sample: Prepared) -> Iterator[str]:

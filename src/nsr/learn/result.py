@@ -6,17 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from nsr.errors import InputError
 from nsr.learn import NSRClassifier, NSRRegressor
+from nsr.learn.emission import class_codes, emit_rule, needs_table
 from nsr.learn.evidence import percent
 from nsr.program.cells import evaluate_cells
-from nsr.program.emit import options_of
 from nsr.program.expressions import Expression, Not, Or, Where
 from nsr.program.program import Program
 
 Estimator = NSRClassifier | NSRRegressor
-WITHOUT_DECIMALS = ("sqlite", "bigquery")
-"""Databases in which 0.9 is a float."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,21 +66,20 @@ class Learned:
             dialect: The database, for SQL.
         """
         assert self.program is not None
-        accepted = options_of(language)
-        if dialect is not None and "dialect" not in accepted:
-            raise InputError(f"a dialect is for SQL, not for {language}")
-        options: dict[str, Any] = {
-            "dialect": dialect or "duckdb",
-            "column": self.target,
-            "classes": self._classes_in_checks(),
-            "missing": True if any(self.table[name].isna().any() for name in self.program.inputs) else None,
-            "decimals": not self.has_floats and dialect not in WITHOUT_DECIMALS,
-        }
-        if language in ("check-sql", "dbt"):
-            options["table"] = self.source.split(".")[0]
-        return str(self.program.emit(language, **{key: each for key, each in options.items() if key in accepted}))
+        return emit_rule(
+            self.program,
+            language,
+            column=self.target,
+            classes=self._classes,
+            dialect=dialect,
+            table=self.source.split(".")[0] if needs_table(language) else None,
+            missing=any(self.table[name].isna().any() for name in self.program.inputs),
+            decimals=not self.has_floats,
+        )
 
-    def _classes_in_checks(self) -> list[Any] | None:
+    @property
+    def _classes(self) -> list[Any] | None:
+        """The classes that the values of the program are positions of."""
         if not isinstance(self.estimator, NSRClassifier) or self.estimator.gives_labels:
             return None
         labels: list[Any] = self.estimator.classes_.tolist()
@@ -97,12 +93,8 @@ class Learned:
     @property
     def class_codes(self) -> list[tuple[str, str]]:
         """What the program returns for each class, and the class; empty if it returns the target itself."""
-        if not isinstance(self.estimator, NSRClassifier) or self.estimator.gives_labels:
-            return []
-        classes = [printable(str(label)) for label in self.estimator.classes_.tolist()]
-        if len(classes) == 2:
-            return [("true", classes[1]), ("false", classes[0])]
-        return [(str(position), label) for position, label in enumerate(classes)]
+        assert self.program is not None
+        return class_codes(self.program, self._classes)
 
     @property
     def model_can_be_saved(self) -> bool:

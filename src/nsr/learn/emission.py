@@ -1,0 +1,73 @@
+"""A rule for a column in another language, as ``nsr learn --emit`` and ``nsr emit`` print it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nsr.errors import InputError, one_of
+from nsr.program.emit import TARGETS, options_of
+from nsr.program.emit.dialects import DIALECTS
+from nsr.program.program import Program
+
+NOT_TEXT = ("onnx",)
+WITHOUT_DECIMALS = ("sqlite", "bigquery")
+"""Databases in which 0.9 is a float."""
+
+
+def check_language(name: str, dialect: str | None = None) -> None:
+    """Raise an InputError for a language that rules cannot be written in, or a dialect that is not known or needed."""
+    one_of("language", name, [target for target in TARGETS if target not in NOT_TEXT])
+    if dialect is not None:
+        one_of("dialect", dialect, DIALECTS)
+        if "dialect" not in options_of(name):
+            raise InputError(f"a dialect is for SQL, not for {name}")
+
+
+def needs_table(language: str) -> bool:
+    """Whether a language needs the name of the table that the rule is about."""
+    return options_of(language).get("table", False)
+
+
+def emit_rule(
+    program: Program,
+    language: str,
+    *,
+    column: str,
+    classes: Sequence[Any] | None,
+    dialect: str | None = None,
+    table: str | None = None,
+    missing: bool = False,
+    decimals: bool = False,
+) -> str:
+    """A rule in another language, or as a check that a column is what the rule gives.
+
+    Args:
+        program: The rule.
+        language: A key of ``nsr.program.emit.TARGETS``.
+        column: The column that the rule predicts.
+        classes: The classes that the values of the program are positions of; None if they are the column itself.
+        dialect: The database, for SQL.
+        table: The name of the table, for SQL.
+        missing: Whether cells of the columns may be missing.
+        decimals: Whether the columns hold no floats, but integers, decimals, texts or dates.
+    """
+    check_language(language, dialect)
+    options: dict[str, Any] = {
+        "dialect": dialect or "duckdb",
+        "column": column,
+        "classes": classes,
+        "missing": True if missing else None,
+        "decimals": decimals and dialect not in WITHOUT_DECIMALS,
+    }
+    if table is not None:
+        options["table"] = table
+    accepted = options_of(language)
+    return str(program.emit(language, **{key: each for key, each in options.items() if key in accepted}))
+
+
+def class_codes(program: Program, classes: Sequence[Any] | None) -> list[tuple[str, str]]:
+    """What a program returns for each class, and the class; empty if it returns the target itself."""
+    if classes is None:
+        return []
+    if program.expression.is_boolean:
+        return [("true", str(classes[1])), ("false", str(classes[0]))]
+    return [(str(position), str(label)) for position, label in enumerate(classes)]
