@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from nsr.minibatches import epochs
+from nsr.minibatches import PEAK, epochs, schedule
 
 
 class Numbers(nn.Module):
@@ -54,3 +54,27 @@ def test_each_module_has_its_own_rate():
     rates = {slow: 0.01, fast: 0.1}
     list(epochs(rates, lambda _: -slow.value - fast.value, torch.arange(4), generator, number=1, size=2, cycle=False))
     assert (slow.value.item(), fast.value.item()) == (pytest.approx(0.02, rel=1e-3), pytest.approx(0.2, rel=1e-3))
+
+
+@pytest.mark.parametrize(("cycle", "steps"), [(False, 7), (True, 6), (True, 12), (True, 540), (True, 601)])
+def test_the_schedule_is_that_of_torch(cycle, steps):
+    rates, beta1 = schedule([0.1, 0.02], steps, cycle=cycle)
+    slow, fast = Numbers(), Numbers()
+    adam = torch.optim.Adam([{"params": [slow.value], "lr": 0.1}, {"params": [fast.value], "lr": 0.02}])
+    one_cycle = torch.optim.lr_scheduler.OneCycleLR
+    torch_schedule = one_cycle(adam, [0.1, 0.02], total_steps=steps, pct_start=PEAK) if cycle else None
+    for step in range(steps):
+        assert rates[:, step].tolist() == pytest.approx([group["lr"] for group in adam.param_groups], rel=1e-9)
+        assert beta1[step].item() == pytest.approx(adam.param_groups[0]["betas"][0], rel=1e-12)
+        adam.step()
+        if torch_schedule is not None and step < steps - 1:
+            torch_schedule.step()
+
+
+def test_a_cycle_of_few_steps_has_rates():
+    for steps in range(1, 5):  # too few for torch's
+        rates, beta1 = schedule([0.1], steps, cycle=True)
+        assert rates.isfinite().all()
+        assert beta1.isfinite().all()
+        assert (rates >= 0).all()
+        assert (rates <= 0.1 + 1e-9).all()

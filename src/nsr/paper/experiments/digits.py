@@ -1,5 +1,6 @@
 """Section 4.7: a network learns to read digits from comparisons of pairs alone."""
 
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
-from nsr.minibatches import epochs
+from nsr.minibatches import epochs, schedule, shuffled
+from nsr.native.digits import DigitTraining, Pairs, disagreement, steps_of
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
 from nsr.paper.cells import Summary, by_recipe, metrics
 from nsr.paper.figures import Figure, Point, chart_of, colour, lines_with_bands, sized
@@ -57,6 +59,12 @@ class DigitsRecipe(ExperimentRecipe):
 
     scale: float = field(default=10.0, metadata=LATER)
     """Lambda of the register."""
+    first_scale: float = field(default=0.0, metadata=LATER)
+    """Lambda in the first step, from which it changes evenly to ``scale``; 0: it is ``scale`` in every step."""
+    selection: float = field(default=0.0, metadata=LATER)
+    """Added at first to the logits with which all units of the register select the first number, minus the second."""
+    zero_bit: float = field(default=0.0, metadata=LATER)
+    """Added at first to the weights of the zero bits."""
     comparator_rate: float = field(default=1.0, metadata=LATER)
     """Learning rate of the comparator, in learning rates of the digit reader."""
     one_cycle: bool = field(default=False, metadata=LATER)
@@ -75,7 +83,7 @@ def run_cell(cell: DigitsCell, recipe: DigitsRecipe, seeds: Sequence[int], data:
     """
     images = _load(cell.images, data)
     with one_thread():
-        return [_run(cell, recipe, seed, images) for seed in seeds]
+        return [run_on(cell, recipe, seed, images) for seed in seeds]
 
 
 def after(epoch: int, what: str = "pairs") -> str:
@@ -88,18 +96,15 @@ def read_as(digit: int, start: float) -> str:
     return f"{digit} read from {start:g}"
 
 
-def _run(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Metrics:
+def run_on(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Metrics:
+    """Train one seed on these images, whatever the cell names."""
     generator = torch.Generator().manual_seed(seed)
     module = _module(cell, recipe, data.side, generator)
     digits = data.train.labels
     examples = SHOWN[cell.pairs](digits, digits).nonzero().squeeze(-1)  # images that appear in a pair
     metrics = {"trained on": float(len(examples))}
-    rates: dict[nn.Module, float] = {module.reader: recipe.learning_rate}
-    if isinstance(module, DigitComparison):
-        rates[module.comparator] = recipe.comparator_rate * recipe.learning_rate
-    loss = _loss(cell, recipe, module, data)
-    for epoch in epochs(rates, loss, examples, generator, number=recipe.epochs, size=SIZE, cycle=recipe.one_cycle):
-        tested = _tested(cell, module, data)
+    for epoch, logits in _epochs(cell, recipe, module, data, examples, generator):
+        tested = _tested(cell, logits, data)
         metrics[after(epoch)] = tested["accuracy"]
         if isinstance(module, DigitClassifier):
             metrics[after(epoch, "digits")] = tested["digits"]
@@ -108,14 +113,97 @@ def _run(cell: DigitsCell, recipe: DigitsRecipe, seed: int, data: Digits) -> Met
     return metrics | tested
 
 
+Logits = Callable[[Tensor], Sequence[Tensor]]
+"""The logits of the classes of each 50 images, or those of all of their pairs."""
+
+
+def _epochs(
+    cell: DigitsCell,
+    recipe: DigitsRecipe,
+    module: DigitClassifier | DigitComparison,
+    data: Digits,
+    examples: Tensor,
+    generator: torch.Generator,
+) -> Iterator[tuple[int, Logits]]:
+    """Train in place, in C where that is possible; yields the number of each epoch after it, and what tests."""
+    rates = [recipe.learning_rate, recipe.comparator_rate * recipe.learning_rate]
+    loss, training = _loss(cell, recipe, module, data), _in_c(cell, recipe, module, data)
+    per_epoch, cycle = -(-len(examples) // SIZE), recipe.one_cycle
+    learning_rates, beta1 = schedule(rates, recipe.epochs * per_epoch, cycle=cycle)
+    scales = torch.linspace(recipe.first_scale or recipe.scale, recipe.scale, len(beta1), dtype=torch.float64)
+    steps = steps_of(learning_rates, beta1, scales)
+    rescale(module, scales[0].item())
+    if training is None or not _agree(training, loss, examples[:SIZE], steps[:1]):
+        annealing = iter(scales.tolist())
+        parts = dict(zip(module.children(), rates, strict=False))  # the reader, and the comparator if there is one
+
+        def annealed(batch: Tensor) -> Tensor:
+            rescale(module, next(annealing))
+            return loss(batch)
+
+        for epoch in epochs(parts, annealed, examples, generator, number=recipe.epochs, size=SIZE, cycle=cycle):
+            yield epoch, partial(_torch_logits, module, data)
+        return
+    for epoch in range(1, recipe.epochs + 1):
+        training.train(shuffled(examples, generator), steps[(epoch - 1) * per_epoch : epoch * per_epoch])
+        training.save()
+        rescale(module, scales[epoch * per_epoch - 1].item())
+        yield epoch, partial(_c_logits, training)
+
+
+def rescale(module: DigitClassifier | DigitComparison, scale: float) -> None:
+    """Set lambda of a register."""
+    if isinstance(module, DigitComparison) and isinstance(module.comparator, NSR):
+        module.comparator.scale = scale
+
+
+def _in_c(
+    cell: DigitsCell, recipe: DigitsRecipe, module: DigitClassifier | DigitComparison, data: Digits
+) -> DigitTraining | None:
+    """Training in C, unless that cannot train the module or there is no compiler."""
+    digit = torch.arange(10)
+    pair = digit.unsqueeze(1), digit.unsqueeze(0)
+    holds, shown = COMPARISONS[cell.comparison](*pair), SHOWN[cell.pairs](*pair)
+    levels = data.standard(torch.arange(256, dtype=torch.uint8))
+    pairs = Pairs(holds, shown, recipe.loss, recipe.balanced)
+    return DigitTraining.of(module, data.train.images, data.train.labels, levels, pairs)
+
+
+def _agree(training: DigitTraining, loss: Callable[[Tensor], Tensor], batch: Tensor, steps: Tensor) -> bool:
+    """Whether a step in C is that of torch; else there is a warning."""
+    difference = disagreement(training, loss, batch, steps)
+    if difference is not None:
+        warnings.warn(f"{training.module!r} is trained by torch, because in C {difference}", stacklevel=2)
+    return difference is None
+
+
+@torch.no_grad()
+def _torch_logits(module: DigitClassifier | DigitComparison, data: Digits, images: Tensor) -> Sequence[Tensor]:
+    logits = module.logits if isinstance(module, DigitClassifier) else module.logit
+    return [logits(data.standard(batch)) for batch in torch.split(images, SIZE)]
+
+
+def _c_logits(training: DigitTraining, images: Tensor) -> Sequence[Tensor]:
+    classes, pairs = training.test(images)
+    if isinstance(training.module, DigitClassifier):
+        return torch.split(classes, SIZE)
+    return [batch[:, : len(batch)] for batch in torch.split(pairs, SIZE)]
+
+
 def _module(
     cell: DigitsCell, recipe: DigitsRecipe, side: int, generator: torch.Generator
 ) -> DigitClassifier | DigitComparison:
     reader = DigitReader(side, generator=generator)
     if cell.model == "classifier":
         return DigitClassifier(reader)
-    register = partial(NSR, scale=recipe.scale) if cell.model == "nsr" else MLP
-    return DigitComparison(reader, register(2, generator=generator))
+    if cell.model == "mlp":
+        return DigitComparison(reader, MLP(2, generator=generator))
+    register = NSR(2, scale=recipe.scale, generator=generator)
+    with torch.no_grad():
+        register.v1[0].add_(recipe.selection)
+        register.v2[1].add_(recipe.selection)
+        register.w_zero.add_(recipe.zero_bit)
+    return DigitComparison(reader, register)
 
 
 def _loss(
@@ -138,19 +226,18 @@ def _loss(
     return loss
 
 
-@torch.no_grad()
-def _tested(cell: DigitsCell, module: DigitClassifier | DigitComparison, data: Digits) -> dict[str, float]:
+def _tested(cell: DigitsCell, logits: Logits, data: Digits) -> dict[str, float]:
     """Accuracies on the pairs of each 50 test images, all of them and by kind; a classifier's on digits too."""
     compare, classified = COMPARISONS[cell.comparison], []
     pairs: dict[str, list[Tensor]] = defaultdict(list)
-    for images, digits in zip(torch.split(data.test.images, SIZE), torch.split(data.test.labels, SIZE), strict=True):
+    for output, digits in zip(logits(data.test.images), torch.split(data.test.labels, SIZE), strict=True):
         pair = digits.unsqueeze(1), digits.unsqueeze(0)
-        if isinstance(module, DigitClassifier):
-            guess = module(data.standard(images))
+        if cell.model == "classifier":
+            guess = output.argmax(-1)
             classified.append(guess == digits)
             answer = compare(guess.unsqueeze(1), guess.unsqueeze(0))
         else:
-            answer = module.logit(data.standard(images)) > 0
+            answer = output > 0
         right = answer == compare(*pair)
         groups = {"accuracy": SHOWN["all"](*pair), "equal": pair[0] == pair[1], "unequal": pair[0] != pair[1]}
         if cell.pairs != "all":
@@ -380,7 +467,7 @@ EXPERIMENT = Experiment(
     title="Digits read from comparisons",
     section="4.7",
     shows="Digit comparisons",
-    revision=2,
+    revision=3,
     cost=2000.0,
     cells=_cells("MNIST") + _cells("8x8"),
     beyond=_beyond("MNIST") + _beyond("8x8"),
