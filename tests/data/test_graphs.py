@@ -60,7 +60,7 @@ def test_a_union_keeps_its_parts_apart():
         ([(0, 1, 1), (1, 2, "far")], "a weight must be a number, got 'far'"),
         ([(0, 1, 1), (1, 2, None)], "a weight must be a number, got None"),
         ([(0, 1, 1), (1, 1.5, 1)], "a node must be an integer, got 1.5"),
-        ([(0, 1, 10**400)], "a weight must be within float64, got one of 401 digits"),
+        ([(0, 1, 10**400), (1, 2, 0.5)], "a weight must be within float64, got one of 401 digits"),
         (5, "a graph must be edges, a sparse matrix or a networkx graph, got 5"),
     ],
 )
@@ -77,7 +77,10 @@ def test_what_is_no_graph_is_refused_in_a_sentence(edges, text, unchecked):
 
 
 def test_weights_of_any_size():
-    assert Graph.of([(0, 1, 10**30), (1, 2, Fraction(1, 4))]).weights.tolist() == [1e30, 0.25]
+    assert Graph.of([(0, 1, 10**30), (1, 2, Fraction(1, 4))]).weights.tolist() == [10**30, Fraction(1, 4)]
+    assert Graph.of([(0, 1, 10**30), (1, 2, 0.25)]).weights.tolist() == [1e30, 0.25]
+    assert Graph.of([(0, 1, 2**63), (1, 2, 1)]).weights.tolist() == [2**63, 1]  # numpy alone would make floats of it
+    assert Graph.of([(0, 1, 2**62), (1, 2, 1)]).weights.dtype == np.int64
 
 
 def test_inboxes_need_room_for_every_message():

@@ -1,5 +1,8 @@
 """Bellman-Ford as a program, against scipy."""
 
+import math
+from fractions import Fraction
+
 import networkx
 import numpy as np
 import pytest
@@ -45,6 +48,65 @@ def test_a_thousand_random_graphs_of_all_kinds():
         graph = any_graph(generator, 60 if seed % 20 else 3**7 + 1)
         source = int(generator.integers(0, graph.nodes))
         assert np.array_equal(SHORTEST(graph, source), oracle(graph, source)), seed
+
+
+def exact_oracle(graph: Graph, source: int = 0) -> list:
+    """Dijkstra with Python numbers of any size, by the definition: the nearest node is final."""
+    distances = [math.inf] * graph.nodes
+    distances[source] = 0
+    left = set(range(graph.nodes))
+    edges = list(zip(*graph.edges.tolist(), graph.weights.tolist(), strict=True))
+    while near := [node for node in left if distances[node] is not math.inf]:
+        at = min(near, key=distances.__getitem__)
+        left.remove(at)
+        for source, target, weight in edges:
+            if source == at and (distances[target] is math.inf or distances[at] + weight < distances[target]):
+                distances[target] = distances[at] + weight
+    return distances
+
+
+@pytest.mark.parametrize("largest", [2**50, 2**53, 2**58, 2**63, 10**40, 10**400])
+def test_integers_of_any_size_are_added_exactly(largest):
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        nodes, count = int(generator.integers(2, 12)), int(generator.integers(1, 40))
+        ends = generator.integers(0, nodes, (2, count)).T.tolist()
+        sizes = [largest * int(n) // 1000 + int(one) for n, one in generator.integers(0, 1001, (count, 2))]
+        graph = Graph.of([(a, b, weight) for (a, b), weight in zip(ends, sizes, strict=True)], nodes=nodes)
+        assert SHORTEST(graph).tolist() == exact_oracle(graph), seed
+
+
+def test_distances_beyond_2_to_the_53_do_not_round():
+    assert SHORTEST([(0, 1, 2**53), (1, 2, 1)]).tolist() == [0, 2**53, 2**53 + 1]
+    assert SHORTEST([(0, 1, 10**40), (1, 2, 1), (0, 2, 10**40 + 2)]).tolist() == [0, 10**40, 10**40 + 1]
+    assert SHORTEST([(0, 1, 2**63), (1, 2, 1)]).tolist() == [0, 2**63, 2**63 + 1]
+    assert SHORTEST([(0, 1, -(10**30)), (1, 2, 10**30 + 1), (3, 0, -5)]).tolist() == [0, -(10**30), 1, math.inf]
+    assert SHORTEST([(0, 1, Fraction(1, 3)), (1, 2, Fraction(1, 6))]).tolist() == [0, Fraction(1, 3), Fraction(1, 2)]
+    matrix = sparse.coo_matrix(([2**53, 1], ([0, 1], [1, 2])), shape=(3, 3))
+    assert SHORTEST(matrix).tolist() == [0, 2**53, 2**53 + 1]
+
+
+def test_ordinary_weights_stay_floats():
+    assert SHORTEST([(0, 1, 5), (1, 2, 1)]).dtype == np.float64
+    assert SHORTEST([(0, 1, 2**53 - 2), (0, 2, 1)]).dtype == np.float64  # not known before, but float64 holds these
+    assert SHORTEST([(0, 1, 2**60), (1, 2, 0.5)]).dtype == np.float64
+
+
+def test_a_cycle_of_large_integers_is_negative_if_it_is_by_one():
+    edges = [(0, 1, 1), (1, 2, 10**20), (2, 1, -(10**20))]
+    assert SHORTEST(edges).tolist() == [0, 1, 10**20 + 1]
+    with pytest.raises(NegativeCycleError):
+        SHORTEST([*edges[:2], (2, 1, -(10**20) - 1)])
+
+
+def test_another_message_refuses_to_round():
+    doubled = Paths(MINIMA[0], Variable("distance") + Variable("weight") * 2)
+    assert doubled([(0, 1, 2**51), (1, 2, 1)]).tolist() == [0, 2**52, 2**52 + 2]
+    with pytest.raises(InputError, match=r"^distances exceed 2\^53, where float64 rounds: "):
+        doubled([(0, 1, 2**53), (1, 2, 1)])
+    with pytest.raises(InputError, match=r"^a weight exceeds float64: "):
+        doubled([(0, 1, 10**400)])
+    assert doubled([(0, 1, 1e300)]).tolist() == [0, 2e300]
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 10, 3**7])

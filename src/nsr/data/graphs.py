@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from nsr.errors import InputError
 class Graph:
     """Directed edges with weights. An undirected edge is two directed ones.
 
-    ``edges`` is (2, edges), from the nodes in the first row to those in the second. ``names`` are the names of the
-    nodes, if they have any; otherwise nodes are numbered from 0.
+    ``edges`` is (2, edges), from the nodes in the first row to those in the second. ``weights`` are integers, floats,
+    or Python objects where integers exceed int64 or there are fractions. ``names`` are the names of the nodes, if they
+    have any; otherwise nodes are numbered from 0.
     """
 
     nodes: int
@@ -58,11 +59,12 @@ class Graph:
             raise InputError(f"a graph must be edges, a sparse matrix or a networkx graph, got {rows!r}") from None
         if any(len(row) != 3 for row in rows):
             raise InputError("an edge must be (from, to, weight)")
-        columns = [np.array([row[at] for row in rows]) for at in range(3)] if rows else [np.zeros(0, int)] * 3
+        columns = [np.array([row[at] for row in rows]) for at in range(2)] if rows else [np.zeros(0, int)] * 2
+        weights = _exact([row[2] for row in rows])
         if nodes is None:
             named = [int(ends.max()) for ends in columns[:2] if ends.dtype.kind in "iu" and len(ends)]
             nodes = max(named, default=-1) + 1
-        return cls._checked(nodes, *columns)
+        return cls._checked(nodes, *columns, weights)
 
     @classmethod
     def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
@@ -74,11 +76,11 @@ class Graph:
             outside = ends[(ends < 0) | (ends >= nodes)]
             if len(outside):
                 raise InputError(f"a node must be from 0 to {nodes - 1}, got {outside[0]}")
-        if weights.dtype == object and all(isinstance(weight, Real) for weight in weights):
-            weights = np.array([_float(weight) for weight in weights])  # integers beyond int64, fractions
-        if weights.dtype.kind not in "iufb":
+        if weights.dtype == object:
+            weights = _exact(weights.tolist())
+        if weights.dtype.kind not in "iufbO" or not all(isinstance(weight, Rational) for weight in _objects(weights)):
             raise InputError(f"a weight must be a number, got {_odd(weights, Real)!r}")
-        bad = np.flatnonzero(~np.isfinite(weights.astype(np.float64)))
+        bad = np.flatnonzero(~np.isfinite(weights)) if weights.dtype.kind == "f" else ()
         if len(bad):
             at = bad[0]
             raise InputError(f"a weight must be finite, got {weights[at]} from {sources[at]} to {targets[at]}")
@@ -111,6 +113,24 @@ def _odd(values: np.ndarray, kind: type) -> Any:
         if not isinstance(value, kind) and not converted:
             return value
     return values.tolist()[0]
+
+
+def _exact(values: Sequence[Any]) -> np.ndarray:
+    """Numbers as an array: integers of any size and fractions stay what they are, beside a float all are floats."""
+    if not values:
+        return np.zeros(0, int)
+    if not all(isinstance(value, Real) for value in values):
+        return np.array(values)
+    if not all(isinstance(value, Rational) for value in values):
+        return np.array([_float(value) for value in values])
+    try:
+        return np.array(values, dtype=np.int64 if all(isinstance(value, Integral) for value in values) else object)
+    except OverflowError:
+        return np.array(values, dtype=object)
+
+
+def _objects(values: np.ndarray) -> np.ndarray:
+    return values if values.dtype == object else values[:0]
 
 
 def _float(value: Any) -> float:

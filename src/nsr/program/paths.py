@@ -19,6 +19,9 @@ SUM = (DISTANCE + WEIGHT).simplified()
 SPARSE = 16
 """If fewer than one in this many edges leaves a changed node, only those edges are processed in a round."""
 
+EXACT = 2**53
+"""Up to here float64 holds every integer."""
+
 
 class NegativeCycleError(InputError):
     """The graph has a cycle of negative weight and so no shortest paths. ``cycle`` lists its nodes, each once."""
@@ -40,6 +43,8 @@ class Paths:
     >>> from nsr.program import Paths
     >>> Paths()([(0, 1, 5), (1, 2, 1), (0, 2, 7)])
     array([0., 5., 6.])
+    >>> Paths()([(0, 1, 2**53), (1, 2, 1)])
+    array([0, 9007199254740992, 9007199254740993], dtype=object)
     """
 
     fold: Fold = MINIMA[0]
@@ -64,6 +69,9 @@ class Paths:
     def __call__(self, graph: Any, source: Any = 0) -> np.ndarray:
         """The distance of every node from the source as float64, infinite where there is no path.
 
+        Integers and fractions are added exactly: where float64 cannot hold all distances, they are Python numbers in
+        an array of objects.
+
         Args:
             graph: A ``Graph`` or anything that ``Graph.of`` accepts: a sparse matrix, a networkx graph, edges. The
                 distances are in the order of its nodes.
@@ -80,7 +88,7 @@ class Paths:
         distances = np.full(graph.nodes, np.inf)
         distances[source] = 0.0
         ranks = _by_rank(graph)
-        weights = graph.weights.astype(np.float64)
+        weights = _as_floats(graph.weights)
         for _ in range(graph.nodes):
             values = {DISTANCE.name: distances[graph.edges[0]], WEIGHT.name: weights}
             messages = evaluate(self.message, values, rows=weights)
@@ -91,6 +99,8 @@ class Paths:
                 new[at] = evaluate(self.fold.step, now, rows=messages[edges])
             if np.array_equal(new, distances):
                 return distances
+            if graph.weights.dtype.kind != "f" and (np.abs(new[np.isfinite(new)]) > EXACT).any():
+                raise InputError("distances exceed 2^53, where float64 rounds: only the minimum of sums is exact there")
             distances = new
         raise InputError("no convergence: distances still change after as many rounds as there are nodes")
 
@@ -115,14 +125,16 @@ def _by_rank(graph: Graph) -> list[np.ndarray]:
 def _shortest(graph: Graph, source: int) -> np.ndarray:
     """Bellman-Ford with array operations. Only nodes whose distance changed send messages again."""
     edges = _Edges(graph)
-    distances = np.full(graph.nodes, np.inf)
-    distances[source] = 0.0
+    distances = edges.unreached(graph.nodes)
+    distances[source] = 0
     before = np.full(graph.nodes, -1)
     changed = np.array([source])
     for number in range(1, graph.nodes + 1):
         few = edges.sent[changed].sum() * SPARSE < len(graph)
         targets, least, origins = edges.from_nodes(distances, changed) if few else edges.from_all(distances)
         better = least < distances[targets]
+        if edges.most is not None:
+            better &= least <= edges.most
         changed = targets[better]
         if not len(changed):
             break
@@ -133,14 +145,31 @@ def _shortest(graph: Graph, source: int) -> np.ndarray:
                 if cycle and edges.are_negative(cycle):
                     raise NegativeCycleError([graph.name(node) for node in cycle])
         distances[changed] = least[better]
-    return distances
+    return distances if edges.most is None else _compact(distances, edges.most)
+
+
+def _as_floats(weights: np.ndarray) -> np.ndarray:
+    try:
+        return weights.astype(np.float64)
+    except OverflowError:
+        raise InputError("a weight exceeds float64: only the minimum of sums is exact there") from None
+
+
+def _compact(distances: np.ndarray, most: Any) -> np.ndarray:
+    """Exact distances as float64 if it holds all of them, else as Python numbers; infinite above ``most``."""
+    reached = distances <= most
+    exact = distances[reached].tolist()
+    rounds = any(not isinstance(value, int) or abs(value) > EXACT for value in exact)
+    result = np.full(len(distances), np.inf, dtype=object if rounds else np.float64)
+    result[reached] = exact
+    return result
 
 
 class _Edges:
     """Edges sorted by target and by source."""
 
     def __init__(self, graph: Graph) -> None:
-        self.weights = graph.weights.astype(np.float64)
+        self.weights, self.most = _exact(graph)
         self.sources, self.targets = graph.edges
         self.negative = bool((self.weights < 0).any())
         self.sent = np.bincount(self.sources, minlength=graph.nodes)
@@ -151,12 +180,18 @@ class _Edges:
         self.reached, self.starts = np.unique(self.targets[order], return_index=True)
         self.received = np.diff([*self.starts, len(order)])
 
+    def unreached(self, nodes: int) -> np.ndarray:
+        """Distances of nodes that are not reached: infinite, or so large that no edge leads from one below ``most``."""
+        return np.full(nodes, np.inf if self.most is None else 3 * self.most, dtype=self.weights.dtype)
+
     def are_negative(self, cycle: list[int]) -> bool:
-        """Whether the weight of a cycle is negative by more than rounding errors."""
+        """Whether the weight of a cycle is negative, for floats by more than rounding errors."""
         weights = []
         for source, target in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
             sent = self.by_source[self.first_sent[source] : self.first_sent[source] + self.sent[source]]
             weights.append(self.weights[sent[self.targets[sent] == target]].min())
+        if self.weights.dtype != np.float64:
+            return bool(sum(weights) < 0)
         return bool(math.fsum(weights) < -4 * np.finfo(np.float64).eps * math.fsum(map(abs, weights)))
 
     def from_all(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -180,6 +215,23 @@ class _Edges:
         reached, first = np.unique(targets[order], return_index=True)
         best = order[first]
         return reached, messages[best], self.sources[edges[best]]
+
+
+def _exact(graph: Graph) -> tuple[np.ndarray, Any]:
+    """Weights in a type in which no sum along a path rounds, and the largest such sum; None for floats.
+
+    Floats where float64 holds every sum of integers, which is fastest; then int64, then Python numbers.
+    """
+    weights = graph.weights
+    if weights.dtype.kind == "f" or not len(weights):
+        return weights.astype(np.float64), None
+    extremes = weights[[weights.argmin(), weights.argmax()]].tolist()  # as Python numbers, which do not overflow
+    most = graph.nodes * max(1, *map(abs, extremes))
+    if weights.dtype != object and most <= EXACT:
+        return weights.astype(np.float64), None
+    if weights.dtype != object and most < 2**61:
+        return weights.astype(np.int64), most
+    return weights.astype(object), most
 
 
 def _cycle(before: np.ndarray) -> list[int]:
