@@ -41,3 +41,12 @@ def test_groups_keep_their_order():
 )
 def test_wilson_intervals_are_the_published_ones(successes, trials, low, high):
     assert wilson(successes, trials) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
+
+
+def test_soft_metrics_replace_those_of_programs_and_do_not_count_as_accuracies():
+    tested = summary("exact", **{"right": (1.0, 1.0), "soft right": (0.5, 1.0), "read": (1.0, 1.0)})
+    assert tested.perfect() == 2
+    assert tested.soft is not None
+    assert (tested.soft.perfect(), tested.soft.metrics["right"], tested.soft.perfect("read")) == (1, 0.75, 2)
+    assert summary("exact", right=(1.0,)).soft is None
+    assert metrics(soft=["right"]) == (Metric("soft right", "soft"),)

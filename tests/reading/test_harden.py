@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from nsr import EXACT, MLP, NAU, NSR, Ensemble, Recipe, fit
-from nsr.data import COMPARISONS, Rows, all_pairs
+from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.nn import Piecewise
 from nsr.program import And, Compare, Constant, Expression, Linear, Or, Variable, Where
 from nsr.reading import UnreadableError, harden
@@ -375,3 +375,27 @@ def test_wrong_arguments_are_refused_in_a_sentence():
         harden(register, data=torch.tensor([[1.0, float("inf")]]))
     with pytest.raises(ValueError, match=r"^errors must be at least 0 and less than 0.5, got 0.5$"):
         harden(register, errors=0.5)
+
+
+def test_evidence_says_which_parts_came_from_weights_answers_and_labels():
+    rows = function_of_all_pairs("f", np.random.default_rng(0))
+    piecewise = Piecewise(NSR(5, generator=torch.Generator().manual_seed(0)), generator=torch.Generator())
+    with torch.no_grad():  # x5 + 4 if x1 > x2 else x4 - x3, with a constant that labels alone make 4
+        gate = piecewise.gate
+        gate.v1.fill_(0), gate.v2.fill_(0), gate.bias.fill_(0), gate.w_zero.fill_(-1), gate.w_sign.fill_(2)
+        gate.v1[0], gate.v2[1] = 40, 40
+        piecewise.arms.weight.copy_(torch.tensor([[0.0, 0, 0, 0, 1], [0, 0, -1, 1, 0]]))
+        piecewise.arms.bias.copy_(torch.tensor([3.5, 0.0]))
+    program = harden(piecewise, data=rows)
+    assert str(program) == "where(x1 > x2, x5 + 4, x4 - x3)"
+    assert dict(program.evidence.sources) == {
+        "compared numbers": "weights",
+        "comparisons and their formula": "answers",
+        "acceptance": "labels",
+        "weights of the branches": "weights",
+        "constants of the branches": "labels",
+    }
+    alone = harden(piecewise, data=rows.x)
+    assert str(alone) == "where(x1 > x2, x5 + 3.5, x4 - x3)"  # what the model itself computes
+    assert dict(alone.evidence.sources)["constants of the branches"] == "weights"
+    assert dict(alone.evidence.sources)["acceptance"] == "answers"

@@ -59,12 +59,12 @@ class Graph:
             raise InputError(f"a graph must be edges, a sparse matrix or a networkx graph, got {rows!r}") from None
         if any(len(row) != 3 for row in rows):
             raise InputError("an edge must be (from, to, weight)")
-        columns = [np.array([row[at] for row in rows]) for at in range(2)] if rows else [np.zeros(0, int)] * 2
+        sources, targets = (np.array([row[at] for row in rows]) if rows else np.zeros(0, int) for at in range(2))
         weights = _exact([row[2] for row in rows])
         if nodes is None:
-            named = [int(ends.max()) for ends in columns[:2] if ends.dtype.kind in "iu" and len(ends)]
+            named = [int(ends.max()) for ends in (sources, targets) if ends.dtype.kind in "iu" and len(ends)]
             nodes = max(named, default=-1) + 1
-        return cls._checked(nodes, *columns, weights)
+        return cls._checked(nodes, sources, targets, weights)
 
     @classmethod
     def _checked(cls, nodes: int, sources: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> "Graph":
@@ -80,9 +80,8 @@ class Graph:
             weights = _exact(weights.tolist())
         if weights.dtype.kind not in "iufbO" or not all(isinstance(weight, Rational) for weight in _objects(weights)):
             raise InputError(f"a weight must be a number, got {_odd(weights, Real)!r}")
-        bad = np.flatnonzero(~np.isfinite(weights)) if weights.dtype.kind == "f" else ()
-        if len(bad):
-            at = bad[0]
+        if weights.dtype.kind == "f" and not np.isfinite(weights).all():
+            at = np.flatnonzero(~np.isfinite(weights))[0]
             raise InputError(f"a weight must be finite, got {weights[at]} from {sources[at]} to {targets[at]}")
         return cls(nodes, np.stack([sources, targets]).astype(np.int64), weights)
 

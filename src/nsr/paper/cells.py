@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Generic, Literal, TypeVar
@@ -22,9 +22,11 @@ class Cell:
 C = TypeVar("C", bound=Cell)
 K = TypeVar("K")
 
-Kind = Literal["accuracy", "error", "flag", "count", "share"]
+Kind = Literal["accuracy", "error", "flag", "count", "share", "soft"]
 """accuracy: share of right answers; error: distance from them, 0 is best; flag: 1 or 0; count: epochs, images; share:
-part of something that is neither right nor wrong."""
+part of something that is neither right nor wrong; soft: what the trained model reaches where its program is tested."""
+SOFT = "soft "
+"""Before the name of a metric: the same for the trained model, where its program is tested."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,16 @@ def metrics(
     flag: Iterable[str] = (),
     count: Iterable[str] = (),
     share: Iterable[str] = (),
+    soft: Iterable[str] = (),
 ) -> tuple[Metric, ...]:
-    """Metrics of an experiment, by kind."""
+    """Metrics of an experiment, by kind; ``soft`` are names of metrics that are also measured for the soft model."""
     names: dict[Kind, Iterable[str]] = {
         "accuracy": accuracy,
         "error": error,
         "flag": flag,
         "count": count,
         "share": share,
+        "soft": [SOFT + name for name in soft],
     }
     return tuple(Metric(name, kind) for kind, group in names.items() for name in group)
 
@@ -76,6 +80,12 @@ class Summary(Generic[C]):
     def seeds(self) -> int:
         """Number of seeds."""
         return len(next(iter(self.values.values())))
+
+    @property
+    def soft(self) -> "Summary[C] | None":
+        """The same with what the trained models reach, where their programs are tested; None where they are not."""
+        values = {name.removeprefix(SOFT): values for name, values in self.values.items() if name.startswith(SOFT)}
+        return replace(self, values={**self.values, **values}) if values else None
 
     @cached_property
     def metrics(self) -> Metrics:

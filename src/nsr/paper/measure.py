@@ -8,6 +8,7 @@ from torch import Tensor
 from nsr.data import Rows
 from nsr.ensemble import Ensemble
 from nsr.nn import MLP, NSR
+from nsr.paper.spec import ExperimentRecipe
 from nsr.program import Compare, Fold, Paths, Program, Variable, Where
 from nsr.reading import UnreadableError, harden
 
@@ -23,6 +24,9 @@ PIECEWISE = {
     "f": Program(Where(Compare(">", X1, X2), X5 + 4, X4 - X3)),
 }
 """The functions of Section 4.3 as programs."""
+
+WITHOUT_LABELS = "read without labels"
+"""Metric: whether a member reads right from its own answers alone."""
 
 Read = Program | Fold | Paths | None
 """The program that was read from a member; None if it cannot be read."""
@@ -59,12 +63,17 @@ def answers_of_each(ensemble: Ensemble, tests: Sequence[Rows], programs: Sequenc
     return answer
 
 
-def read_each(ensemble: Ensemble, data: Sequence[Rows]) -> list[Read]:
-    """The program read from each member, each on different rows."""
-    return [_read(ensemble, seed, rows) for seed, rows in zip(ensemble.seeds, data, strict=True)]
+def read_each(ensemble: Ensemble, data: Sequence[Rows], *, labels: bool = True) -> list[Read]:
+    """The program read from each member, each on different rows; without labels from the member's answers to them."""
+    return [_read(ensemble, seed, rows if labels else rows.x) for seed, rows in zip(ensemble.seeds, data, strict=True)]
 
 
-def _read(ensemble: Ensemble, seed: int, rows: Rows) -> Read:
+def tests_program(model: str, recipe: ExperimentRecipe) -> bool:
+    """Whether programs are tested instead of models, so that the models are to be measured beside them."""
+    return recipe.test_program and model == "nsr"
+
+
+def _read(ensemble: Ensemble, seed: int, rows: Rows | Tensor) -> Read:
     try:
         return harden(ensemble.member(seed), data=rows)
     except UnreadableError:

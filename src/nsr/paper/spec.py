@@ -22,6 +22,12 @@ class ExperimentRecipe(Recipe):
 
     test_program: bool = field(default=False, metadata=LATER)
     """Test the program that was read instead of the trained model, where it can be read."""
+    baseline_factor: int = field(default=1, metadata=LATER)
+    """How many times as many epochs the MLP is trained, where it needs more to fit the training data."""
+
+    def of_model(self, model: str) -> Self:
+        """The recipe for one of the models that are compared."""
+        return replace(self, epochs=self.epochs * self.baseline_factor) if model == "mlp" else self
 
     @classmethod
     def based_on(cls, recipe: Recipe, **changes: Any) -> Self:

@@ -126,6 +126,10 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+SHORTER = {"read without labels": "no labels", "100,000 elements": "10^5 long"}
+"""Labels of rows, where the name of the metric would be too wide."""
+
+
 @dataclass(frozen=True)
 class Columns(Generic[C]):
     """The columns of a table, each the summary of one cell, or None where that cell has no results."""
@@ -137,6 +141,15 @@ class Columns(Generic[C]):
         """One column for each named cell, filled from summaries of a single recipe."""
         present = {summary.cell: summary for summary in summaries}
         return cls({name: present.get(cell) for name, cell in cells.items()})
+
+    def with_soft(self) -> "Columns[C]":
+        """Beside each column in which programs are tested, one for the trained models that they were read from."""
+        shown: dict[str, Summary[C] | None] = {}
+        for name, summary in self.summaries.items():
+            shown[name] = summary
+            if summary is not None and summary.soft is not None:
+                shown[name.replace("NSR", "soft")] = summary.soft
+        return type(self)(shown)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,6 +185,6 @@ class Columns(Generic[C]):
         """The number of perfect seeds, then of those at which each flag holds, and the mean number of epochs."""
         return (
             self.perfect("perfect"),
-            *(self.perfect(flag, flag) for flag in flags),
+            *(self.perfect(SHORTER.get(flag, flag), flag) for flag in flags),
             self.row("epochs", lambda s: Number(s.metrics["epochs"])),
         )

@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from nsr.program.program import Evidence, Program
+
+Source = Literal["weights", "answers", "labels"]
+"""Where a part of a program was read: in the model's weights, in its answers on the rows, or in the labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +22,9 @@ class ReadingEvidence(Evidence):
     """For a number: the largest distance between model and program on any row."""
     dropped: tuple[str, ...] = ()
     """Comparisons that the model makes and the program does not need."""
+    sources: tuple[tuple[str, Source], ...] = ()
+    """The parts of the program, and where each was read: the model's weights, its answers on the rows, or the labels.
+    What came from labels would be the same with another model that compares the same numbers."""
 
 
 class UnreadableError(ValueError):

@@ -12,7 +12,7 @@ from nsr.nn import NSR, Piecewise
 from nsr.program.expressions import Compare, Expression, Truth, Where
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
-from nsr.reading.evidence import ReadingEvidence, UnreadableError
+from nsr.reading.evidence import ReadingEvidence, Source, UnreadableError
 from nsr.reading.pieces import read_branch
 from nsr.reading.registers import Observed, Reading, readings, units
 
@@ -56,6 +56,7 @@ def read_register(module: NSR, task: Task) -> Program:
             margin=float(np.abs(z).min()),
             dropped=_dropped(module, task.columns, reading),
             not_covered=reading.not_covered,
+            sources=gate_sources(module, reading, labelled=y is not None),
         )
 
     rows = Observed(task.columns, model, np.ones(len(model), dtype=bool), _decisions_of(module), task.slack)
@@ -88,6 +89,11 @@ def read_piecewise(module: Piecewise, task: Task) -> Program:
             distance=float(np.abs(answers - model).max()),
             dropped=_dropped(gate, columns, reading),
             not_covered=reading.not_covered,
+            sources=(
+                *gate_sources(gate, reading, labelled=y is not None),
+                ("weights of the branches", "weights"),
+                ("constants of the branches", "weights" if y is None else "labels"),
+            ),
         )
 
     first, second = (columns.evaluate(Program(branch, columns.names)) for branch in branches)
@@ -96,6 +102,15 @@ def read_piecewise(module: Piecewise, task: Task) -> Program:
     if matters.any():
         found = readings(gate, Observed(columns, chosen, matters, ask, task.slack))
     return _Choice(task, truth, holds, evidence).best(found, lambda formula: Where(formula, *branches))
+
+
+def gate_sources(register: NSR, reading: Reading, *, labelled: bool) -> tuple[tuple[str, Source], ...]:
+    """Where the parts of a register's formula were read."""
+    accepted: tuple[str, Source] = ("acceptance", "labels" if labelled else "answers")
+    if not any(isinstance(node, Compare) for node in reading.formula.walk()):
+        return (("formula", "answers"), accepted)
+    constants: tuple[tuple[str, Source], ...] = (("constants", "answers"),) if register.constants else ()
+    return (("compared numbers", "weights"), ("comparisons and their formula", "answers"), *constants, accepted)
 
 
 def _decisions_of(register: Any) -> Callable[[Tensor], np.ndarray]:

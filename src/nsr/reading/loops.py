@@ -15,7 +15,7 @@ from nsr.program.folds import FIRST, ITEM, Fold
 from nsr.program.paths import DISTANCE, SUM, WEIGHT, Paths
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
-from nsr.reading.evidence import ReadingEvidence, UnreadableError
+from nsr.reading.evidence import ReadingEvidence, Source, UnreadableError
 from nsr.reading.gates import SHOWN, Task, read_register
 from nsr.reading.pieces import integer_weights, learned_constant, weighted_sum
 from nsr.reading.probing import probing_rows
@@ -60,8 +60,15 @@ def read_loop(
         distance=float(np.abs(answers - model).max()),
         dropped=gate.dropped if gate else (),
         not_covered=gate.not_covered if gate else (),
+        sources=_sources(gate, labelled=y is not None),
     )
     return replace(loop, evidence=evidence)
+
+
+def _sources(gate: ReadingEvidence | None, *, labelled: bool) -> tuple[tuple[str, Source], ...]:
+    """The gate is read from the module alone; what answers decide is whether the loop around it is accepted."""
+    parts = tuple(part for part in gate.sources if part[0] != "acceptance") if gate else ()
+    return (*parts, ("acceptance", "labels" if labelled else "answers"))
 
 
 def _contradicted(
@@ -127,11 +134,24 @@ def read_paths(module: ShortestPaths, x: Tensor | None, y: np.ndarray | None, er
         arrived = Program(message, (DISTANCE.name, WEIGHT.name))(x[:, 2:].reshape(len(x), -1, 2))
         lists = torch.cat([x[:, 1:2], arrived], dim=-1)
         try:
-            return Paths(read_loop(module.fold, lists, y, errors, lengths=counts + 1, model=model), message)
+            fold = read_loop(module.fold, lists, y, errors, lengths=counts + 1, model=model)
         except UnreadableError as error:
             reason, *shown = str(error).split("\n  ")
             problems.append(UnreadableError(f"with the message {message}: {reason}", None, error.rows, shown))
+            continue
+        return Paths(_with_message_sources(fold, module, labelled=y is not None), message)
     raise problems[0]
+
+
+def _with_message_sources(fold: Fold, module: ShortestPaths, *, labelled: bool) -> Fold:
+    if module.message is None or not isinstance(fold.evidence, ReadingEvidence):
+        return fold
+    *parts, acceptance = fold.evidence.sources
+    learned: list[tuple[str, Source]] = [
+        ("weights of the message", "weights"),
+        ("constant of the message", "labels" if labelled else "weights"),
+    ]
+    return replace(fold, evidence=replace(fold.evidence, sources=(*parts, *learned, acceptance)))
 
 
 def _messages(module: ShortestPaths, *, answered: bool) -> list[Expression]:

@@ -18,7 +18,14 @@ def test_the_grid_is_table_1():
 @pytest.mark.parametrize("comparison", [">", "<=", "="])
 def test_recipe_exact_is_right_at_every_magnitude(comparison):
     for metrics in run_cell(ComparisonCell("nsr", comparison), EXACT, range(3)):
-        names = ["train", *(f"10^{power}" for power in range(2, 16)), "read", "1000 digits", "epochs"]
+        names = [
+            "train",
+            *(f"10^{power}" for power in range(2, 16)),
+            "read",
+            "read without labels",
+            "1000 digits",
+            "epochs",
+        ]
         assert list(metrics) == names
         assert all(metrics[name] == 1 for name in metrics if name != "epochs")
 

@@ -23,14 +23,18 @@ def test_the_grid_is_table_2():
 def test_recipe_exact_is_right_at_every_magnitude_and_reads_as_the_function(function, epochs):
     recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=epochs)
     for metrics in run_cell(PiecewiseCell("nsr", function), recipe, [0]):
-        assert list(metrics) == ["train", *(f"3^{power}" for power in POWERS), "read", "epochs"]
-        assert all(metrics[name] == 1 for name in metrics if name != "epochs")
+        measured = ["train", *(f"3^{power}" for power in POWERS)]
+        soft = [f"soft {name}" for name in measured]
+        assert list(metrics) == [*measured, *soft, "read", "read without labels", "epochs"]
+        assert all(metrics[name] == 1 for name in [*measured, "read"])
+        assert metrics["soft 3^33"] < 1  # what the program is right on, the model it was read from is not
 
 
 def test_a_gate_that_cannot_be_read_stays_soft():
     recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=300)
     (metrics,) = run_cell(PiecewiseCell("mlp", "abs"), recipe, [0])
-    assert metrics["read"] == 0
+    assert metrics["read"] == metrics["read without labels"] == 0
+    assert not any(name.startswith("soft") for name in metrics)
     assert metrics["3^33"] == 0
 
 

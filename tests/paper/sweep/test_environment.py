@@ -1,4 +1,5 @@
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -14,6 +15,14 @@ def test_versions_and_hardware():
     assert described["torch"].startswith(torch.__version__.split("+")[0])
     assert described["cores"] >= 1
     assert described["cpu"]
+    assert described["instructions"] == torch.backends.cpu.get_cpu_capability()
+
+
+def test_the_instruction_set_is_the_one_that_torch_uses():
+    code = "import json; from nsr.paper.sweep.environment import environment; print(json.loads(environment()))"
+    plain = {**os.environ, "ATEN_CPU_CAPABILITY": "default"}
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=plain)
+    assert "'instructions': 'DEFAULT'" in ran.stdout
 
 
 def test_peak_memory_is_in_bytes():

@@ -1,5 +1,6 @@
 """A store of schema 1, written before recipes had all of their fields, is as good as a new one."""
 
+import dataclasses
 import json
 import shutil
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.experiments import EXPERIMENTS as CURRENT
 from nsr.paper.sweep import migrations
 from nsr.paper.sweep import store as store_module
 from nsr.paper.sweep.plan import plan
@@ -21,6 +22,18 @@ from nsr.paper.sweep.store import FILE, SCHEMA, Store
 ASSET = Path(__file__).parent / "assets" / "schema1.sqlite"
 """Profile smoke, one seed, both recipes, every cell with model nsr or without a model; and four failures."""
 NAMES = ("piecewise", "redundancy", "recurrent", "shortest_paths", "digits")
+EXPERIMENTS = {
+    name: dataclasses.replace(
+        CURRENT[name],
+        revision=2 if name == "digits" else 1,
+        recipes={
+            recipe.name: dataclasses.replace(recipe, **({} if name == "digits" else {"baseline_factor": 1}))
+            for recipe in CURRENT[name].recipes.values()
+        },
+    )
+    for name in NAMES
+}
+"""The experiments as they were when the store was written."""
 
 
 @pytest.fixture

@@ -12,7 +12,12 @@ from nsr.paper.spec import canonical_json
 
 @functools.cache
 def environment() -> str:
-    """Versions of nsr, torch, numpy and Python, and the machine, as canonical JSON."""
+    """Versions of nsr, torch, numpy and Python, and the machine, as canonical JSON.
+
+    ``instructions`` is the instruction set that torch uses: sums are rounded in another order with another one.
+    """
+    import torch  # slow to import, and the parent of a run needs only the versions of its workers
+
     return canonical_json(
         {
             "nsr": version("neural-status-registers"),
@@ -21,6 +26,7 @@ def environment() -> str:
             "python": platform.python_version(),
             "system": f"{platform.system()} {platform.machine()}",
             "cpu": _cpu(),
+            "instructions": torch.backends.cpu.get_cpu_capability(),
             "cores": os.cpu_count(),
         }
     )
