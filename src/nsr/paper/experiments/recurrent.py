@@ -209,7 +209,7 @@ EXPERIMENT = Experiment(
     recipes={
         "paper": ExperimentRecipe.based_on(PAPER),
         "exact": ExperimentRecipe.based_on(
-            EXACT, loss="mse", check_every=500, patience=0, test_program=True, baseline_factor=5
+            EXACT, loss="mse", check_every=500, patience=0, test_program=True, baseline_factor=10
         ),
     },
     run=run_cell,
