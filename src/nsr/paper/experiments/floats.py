@@ -199,7 +199,7 @@ EXPERIMENT = Experiment(
     title="Learning with floats",
     section="4.2, App. D",
     shows="Float maps",
-    revision=1,
+    revision=2,
     cost=2.0,
     cells=grid(FloatCell, delta=SERIES, scale=SERIES),
     beyond=grid(FloatCell, delta=LONG_SERIES, scale=("auto",)),
