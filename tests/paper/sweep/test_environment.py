@@ -6,6 +6,7 @@ import sys
 
 import torch
 
+from nsr.native import library
 from nsr.paper.sweep import environment
 
 
@@ -23,6 +24,14 @@ def test_the_instruction_set_is_the_one_that_torch_uses():
     plain = {**os.environ, "ATEN_CPU_CAPABILITY": "default"}
     ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=plain)
     assert "'instructions': 'DEFAULT'" in ran.stdout
+
+
+def test_what_trains_the_models():
+    code = "import json; from nsr.paper.sweep.environment import environment; print(json.loads(environment()))"
+    without = {**os.environ, "NSR_NATIVE": "0"}
+    ran = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=without)
+    assert "'training': 'torch'" in ran.stdout
+    assert json.loads(environment.environment())["training"] == ("native" if library() else "torch")
 
 
 def test_peak_memory_is_in_bytes():

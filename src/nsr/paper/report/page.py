@@ -17,7 +17,7 @@ from nsr.paper.report.bits import status_bit_figures
 from nsr.paper.spec import Experiment
 from nsr.paper.tables import Table
 
-UNKNOWN = dict.fromkeys(("cpu", "cores", "instructions", "system", "python", "torch", "nsr"), "unknown")
+UNKNOWN = dict.fromkeys(("cpu", "cores", "instructions", "system", "python", "torch", "nsr", "training"), "unknown")
 """What the page shows of an environment that was not recorded completely."""
 DIFFERENCE = 0.05
 """The least difference from a mean of the paper that the page lists."""

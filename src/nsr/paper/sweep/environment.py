@@ -15,8 +15,11 @@ def environment() -> str:
     """Versions of nsr, torch, numpy and Python, and the machine, as canonical JSON.
 
     ``instructions`` is the instruction set that torch uses: sums are rounded in another order with another one.
+    ``training`` is "native" where models are trained in C, whose numbers are the same on every CPU, else "torch".
     """
     import torch  # slow to import, and the parent of a run needs only the versions of its workers
+
+    from nsr.native import library
 
     return canonical_json(
         {
@@ -28,6 +31,7 @@ def environment() -> str:
             "cpu": _cpu(),
             "instructions": torch.backends.cpu.get_cpu_capability(),
             "cores": os.cpu_count(),
+            "training": "native" if library() is not None else "torch",
         }
     )
 
