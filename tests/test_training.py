@@ -376,3 +376,16 @@ def test_a_wrong_model_or_recipe_is_refused_in_a_sentence():
         Ensemble(lambda generator: NSR(2, generator=generator), 3)
     with pytest.raises(ValueError, match=r"^gate must be a module that compares, such as NSR\(2\), got 2$"):
         Piecewise(2)
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_a_member_stops_after_as_many_right_checks_in_a_row_as_patience_says(patience):
+    rows = all_pairs(">")
+    recipe = Recipe(loss="bce", epochs=400, learning_rate=1e-2, check_every=5, patience=patience)
+    history = fit(Ensemble(lambda g: NSR(2, generator=g), [0]), rows, recipe)
+    accuracy = dict(zip(history.epochs, (history.accuracy[:, 0] > 1 - 1e-5).tolist(), strict=True))
+    stopped = int(history.stopped[0])
+    assert stopped < recipe.epochs
+    streak = [epoch for epoch in accuracy if epoch <= stopped]
+    assert all(accuracy[epoch] for epoch in streak[-patience:])
+    assert not accuracy[streak[-patience - 1]]

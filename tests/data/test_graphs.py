@@ -92,3 +92,10 @@ def test_inboxes_need_room_for_every_message():
         node_update_rows([star], messages=1)
     with pytest.raises(InputError, match=r"^graphs must hold at least one graph, got none$"):
         node_update_rows([], messages=1)
+
+
+def test_edges_beside_the_tree_have_probability_one_in_twice_the_nodes():
+    nodes, tree = 400, 399
+    beside = [len(random_graph(np.random.default_rng(seed), nodes=nodes)) / 2 - tree for seed in range(100)]
+    # of the 79,800 pairs 399 are the tree's: 79,401 / 800 = 99.25 on average, with a standard error of 1
+    assert 95.25 < np.mean(beside) < 103.25

@@ -112,3 +112,13 @@ def test_a_tie_that_only_held_out_rows_show_is_read_again():
         model = NSRRegressor(restarts=2, random_state=seed).fit(x, y)
         assert model.evidence_.agreement == 1
         assert (model.predict(x) == y).all()
+
+
+def test_numbers_that_held_out_rows_contradict_are_no_rule(monkeypatch):
+    """With other objections silenced, rows that were neither learned from nor chosen by are enough to refuse."""
+    monkeypatch.setattr("nsr.learn.regressor._objection", lambda *_: None)
+    monkeypatch.setattr("nsr.learn.regressor._share", lambda targets, right, rows=None: 1.0 if rows is None else 0.5)
+    x = np.random.default_rng(0).integers(0, 50, (400, 2))
+    model = NSRRegressor(random_state=0).fit(x, np.abs(x[:, 0] - x[:, 1]))
+    assert model.program_ is None
+    assert model.evidence_.reason == "no rule: the best one is right on only 50 % of the held-out rows"

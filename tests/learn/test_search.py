@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier
+from nsr.learn.objections import held_out_objection
+from nsr.learn.search import split_rows
 from nsr.program import Program
 
 RESTARTS = 16
@@ -225,3 +227,32 @@ def test_products_of_decimals_are_compared_beside_their_ties():
     assert model.program_ is not None, model.evidence_
     ties = model.predict(pd.DataFrame({"price": [0.07, 1.1], "pieces": [100, 3], "budget": [7, 3.3]}))
     assert ties[0] == ties[1]
+
+
+def test_a_rule_that_held_out_rows_contradict_is_not_handed_out(monkeypatch):
+    """With other objections silenced, rows that were neither learned from nor chosen by are enough to refuse."""
+    x = integers(400, "abc")
+    y = (x["a"] > x["b"]).to_numpy()
+    parts: list[np.ndarray] = []
+
+    def recorded(rows, rng):
+        parts[:] = split_rows(rows, rng)
+        rows.classes[parts[2]] ^= flip
+        return tuple(parts)
+
+    monkeypatch.setattr("nsr.learn.search.split_rows", recorded)
+    monkeypatch.setattr("nsr.learn.search.objection", lambda *_: None)
+    flip = 0
+    assert fit(x, y, errors=0.3).rule_ == "True if a > b, else False"
+    flip = 1
+    model = fit(x, y, errors=0.3)
+    assert model.program_ is None
+    assert model.evidence_.reason == "no rule: the best one is right on only 0 % of the held-out rows"
+    assert 40 < len(parts[2]) < 80
+
+
+def test_held_out_rows_object_if_chance_would_hardly_contradict_so_many():
+    assert held_out_objection(0, 100, 0.0) is None
+    assert held_out_objection(0, 0, 0.0) is None
+    assert held_out_objection(5, 100, 0.05) is None
+    assert held_out_objection(30, 100, 0.05) == ("no rule: the best one is right on only 70 % of the held-out rows")
