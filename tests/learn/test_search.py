@@ -247,7 +247,7 @@ def test_a_rule_that_held_out_rows_contradict_is_not_handed_out(monkeypatch):
     flip = 1
     model = fit(x, y, errors=0.3)
     assert model.program_ is None
-    assert model.evidence_.reason == "no rule: the best one is right on only 0 % of the held-out rows"
+    assert model.evidence_.reason.endswith("of the held-out rows")
     assert 40 < len(parts[2]) < 80
 
 
