@@ -151,7 +151,7 @@ def test_lambda_changes_evenly_to_the_last_step_in_c_and_in_torch(monkeypatch):
     assert torch.allclose(learned[0], learned[1], atol=1e-4)
 
 
-def test_a_register_may_select_and_weigh_from_the_start():
+def test_a_register_for_equality_may_select_and_weigh_from_the_start():
     cell, recipe = DigitsCell("nsr", "=", "8x8"), EXPERIMENT.recipes["paper"]
     other = dataclasses.replace(recipe, selection=3.0, zero_bit=1.0)
     plain, set_up = (digits._module(cell, r, 8, torch.Generator().manual_seed(0)).comparator for r in (recipe, other))
@@ -159,6 +159,11 @@ def test_a_register_may_select_and_weigh_from_the_start():
     assert torch.allclose(set_up.v2 - plain.v2, torch.tensor([[0.0], [3.0]]))
     assert torch.allclose(set_up.w_zero - plain.w_zero, torch.ones(10))
     assert torch.equal(set_up.w_sign, plain.w_sign)
+    greater = (
+        digits._module(DigitsCell("nsr", ">", "8x8"), r, 8, torch.Generator().manual_seed(0)).comparator
+        for r in (recipe, other)
+    )
+    assert torch.equal(*(register.v1 for register in greater))
 
 
 def test_a_batch_without_pairs_that_are_shown_has_a_loss():
@@ -198,24 +203,55 @@ def test_a_seed_has_the_same_record_in_any_block_and_is_an_item_of_its_own():
     assert [item.seeds for item in items] == [(0,), (2,)]
 
 
+class Written(Digits):
+    """Images whose first pixel is a number, and nothing else."""
+
+    def standard(self, images: torch.Tensor) -> torch.Tensor:
+        return images.float()
+
+
+def written(numbers: torch.Tensor, labels: torch.Tensor) -> Pictures:
+    images = torch.zeros(len(labels), 8, 8, dtype=torch.uint8)
+    images[:, 0, 0] = numbers.to(torch.uint8)
+    return Pictures(images, labels)
+
+
+def number_line(read, train: torch.Tensor, test: torch.Tensor, test_labels: torch.Tensor | None = None):
+    """What a network that reads the pixel through a function measures."""
+    reader = DigitReader(8)
+    reader.forward = lambda images: read(images[:, 0, 0])
+    labels = test if test_labels is None else test_labels
+    data = Written("written", 16, written(train, train), written(test, labels))
+    return digits._number_line(reader, data, torch.arange(len(train)), torch.Generator().manual_seed(0))
+
+
 def test_a_network_that_counts_downwards_is_read_as_well():
     data = small_digits()
-    down = DigitReader(8)
-    down.forward = lambda images: 9 - images[:, 0, 0]
-
-    def written(labels: torch.Tensor) -> Pictures:
-        images = torch.zeros(len(labels), 8, 8, dtype=torch.uint8)
-        images[:, 0, 0] = labels.to(torch.uint8)
-        return Pictures(images, labels)
-
-    class Plain(Digits):
-        def standard(self, images: torch.Tensor) -> torch.Tensor:
-            return images.float()
-
-    plain = Plain("written", 16, written(data.train.labels), written(data.test.labels))
-    metrics = digits._number_line(down, plain, torch.arange(1347), torch.Generator().manual_seed(0))
+    metrics = number_line(lambda pixel: 9 - pixel, data.train.labels, data.test.labels)
     assert metrics["digits"] == 1
     assert all(metrics[read_as(digit, min(9.0 - digit, 8.75))] == 1 for digit in range(10))
+
+
+def test_test_images_and_their_labels_do_not_decide_how_numbers_are_mapped_to_digits():
+    """Test labels that count the other way are all wrong: a map fixed on test images would find them all right."""
+    data = small_digits()
+    backwards = 9 - data.test.labels
+    metrics = number_line(lambda pixel: pixel, data.train.labels, data.test.labels, backwards)
+    assert metrics["digits"] == 0
+    shifted = (data.test.labels + 1) % 10
+    metrics = number_line(lambda pixel: pixel, data.train.labels, data.test.labels, shifted)
+    assert metrics["digits"] == 0
+
+
+def test_only_labelled_images_decide_how_numbers_are_mapped_to_digits(monkeypatch):
+    """The images that fix the map are 100 training images, which the generator chooses."""
+    data, seen, plain = small_digits(), [], digits._number_map
+    monkeypatch.setattr(digits, "_number_map", lambda *labelled: seen.append(labelled) or plain(*labelled))
+    number_line(lambda pixel: pixel / 2, data.train.labels, data.test.labels)
+    chosen = data.train.labels[torch.randperm(1347, generator=torch.Generator().manual_seed(0))[:100]]
+    ((numbers, labels),) = seen
+    assert torch.equal(labels, chosen)
+    assert torch.equal(numbers, chosen / 2)
 
 
 def test_preparing_looks_for_the_images_before_anything_runs(tmp_path):

@@ -62,9 +62,9 @@ class DigitsRecipe(ExperimentRecipe):
     first_scale: float = field(default=0.0, metadata=LATER)
     """Lambda in the first step, from which it changes evenly to ``scale``; 0: it is ``scale`` in every step."""
     selection: float = field(default=0.0, metadata=LATER)
-    """Added at first to the logits with which all units of the register select the first number, minus the second."""
+    """For =: added at first to the logits with which all units select the first number, minus the second."""
     zero_bit: float = field(default=0.0, metadata=LATER)
-    """Added at first to the weights of the zero bits."""
+    """For =: added at first to the weights of the zero bits."""
     comparator_rate: float = field(default=1.0, metadata=LATER)
     """Learning rate of the comparator, in learning rates of the digit reader."""
     one_cycle: bool = field(default=False, metadata=LATER)
@@ -199,10 +199,11 @@ def _module(
     if cell.model == "mlp":
         return DigitComparison(reader, MLP(2, generator=generator))
     register = NSR(2, scale=recipe.scale, generator=generator)
-    with torch.no_grad():
-        register.v1[0].add_(recipe.selection)
-        register.v2[1].add_(recipe.selection)
-        register.w_zero.add_(recipe.zero_bit)
+    if cell.comparison == "=":
+        with torch.no_grad():
+            register.v1[0].add_(recipe.selection)
+            register.v2[1].add_(recipe.selection)
+            register.w_zero.add_(recipe.zero_bit)
     return DigitComparison(reader, register)
 
 
@@ -253,24 +254,29 @@ def _tested(cell: DigitsCell, logits: Logits, data: Digits) -> dict[str, float]:
 
 @torch.no_grad()
 def _number_line(reader: DigitReader, data: Digits, examples: Tensor, generator: torch.Generator) -> dict[str, float]:
-    """Histogram of the numbers read in the test images of each digit, and the share of digits that are right.
-
-    The map from numbers to digits is the monotone one of least squares (isotonic regression), rising or falling as the
-    labelled images do: a network that learns from comparisons alone may count downwards.
-    """
+    """Histogram of the numbers read in the test images of each digit, and the share of digits that are right."""
     labelled = examples[torch.randperm(len(examples), generator=generator)[:LABELLED]]
-    read, digits = reader(data.standard(data.train.images[labelled])).numpy(), data.train.labels[labelled].numpy()
-    rising = bool(np.cov(read, digits)[0, 1] >= 0)
-    with needs_extra("digits"):
-        from sklearn.isotonic import IsotonicRegression
-    fitted = IsotonicRegression(increasing=rising, out_of_bounds="clip")
+    digits_of = _number_map(reader(data.standard(data.train.images[labelled])), data.train.labels[labelled])
     numbers = torch.cat([reader(data.standard(images)) for images in torch.split(data.test.images, SIZE)]).numpy()
     truth = data.test.labels.numpy()
-    metrics = {"digits": float((fitted.fit(read, digits).predict(numbers).round() == truth).mean())}
+    metrics = {"digits": float((digits_of(numbers) == truth).mean())}
     for digit in range(10):
         shares = np.histogram(numbers[truth == digit].clip(0, 9), (*BINS, 9))[0] / (truth == digit).sum()
         metrics |= {read_as(digit, start): round(float(share), 4) for start, share in zip(BINS, shares, strict=True)}
     return metrics
+
+
+def _number_map(numbers: Tensor, digits: Tensor) -> Callable[[np.ndarray], np.ndarray]:
+    """The map from numbers to digits that labelled training images determine; it never sees a test image.
+
+    The monotone map of least squares (isotonic regression), rising or falling as the labelled images do: a network
+    that learns from comparisons alone may count downwards.
+    """
+    with needs_extra("digits"):
+        from sklearn.isotonic import IsotonicRegression
+    rising = bool(np.cov(numbers.numpy(), digits.numpy())[0, 1] >= 0)
+    fitted = IsotonicRegression(increasing=rising, out_of_bounds="clip").fit(numbers.numpy(), digits.numpy())
+    return lambda read: np.round(fitted.predict(read))
 
 
 @cache
