@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from nsr.data import Digits, small_digits
 from nsr.data.digits import Pictures
@@ -15,8 +16,8 @@ from nsr.paper.records import identity
 from nsr.paper.sweep.plan import plan
 
 
-def run(cell: DigitsCell, name: str = "exact", epochs: int = 2, seeds=(0,)):
-    return run_cell(cell, dataclasses.replace(EXPERIMENT.recipes[name], epochs=epochs), list(seeds))
+def run(cell: DigitsCell, name: str = "exact", epochs: int = 2, seeds=(0,), **changes):
+    return run_cell(cell, dataclasses.replace(EXPERIMENT.recipes[name], epochs=epochs, **changes), list(seeds))
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +118,7 @@ def test_without_a_compiler_a_seed_is_as_accurate(model, comparison, monkeypatch
 def test_steps_in_c_that_differ_from_torch_are_not_taken(monkeypatch):
     plain, cell = digits._loss, DigitsCell("nsr", ">", "8x8")
     monkeypatch.setattr(digits.DigitTraining, "of", lambda *_: None)
-    expected = run(cell, epochs=1)
+    expected = run(cell, epochs=1, starts=1)
     monkeypatch.undo()
     calls = []
 
@@ -132,7 +133,7 @@ def test_steps_in_c_that_differ_from_torch_are_not_taken(monkeypatch):
 
     monkeypatch.setattr(digits, "_loss", off_at_first)
     with pytest.warns(UserWarning, match=r"is trained by torch, because in C the loss is off by "):
-        assert run(cell, epochs=1) == expected
+        assert run(cell, epochs=1, starts=1) == expected
     assert len(calls) == 1 + 27
 
 
@@ -149,6 +150,44 @@ def test_lambda_changes_evenly_to_the_last_step_in_c_and_in_torch(monkeypatch):
         assert scales == pytest.approx([1 + 2 * 4 / 5, 5])  # six steps
         learned.append(torch.cat([parameter.detach().flatten() for parameter in module.comparator.parameters()]))
     assert torch.allclose(learned[0], learned[1], atol=1e-4)
+
+
+def test_of_several_starts_the_least_training_loss_is_kept(monkeypatch):
+    """The second start differs from the first; the test images do not choose."""
+    starts = iter([(0.3, {"accuracy": 0.9}), (0.1, {"accuracy": 0.7}), (0.2, {"accuracy": 0.8})])
+    monkeypatch.setattr(digits, "_start", lambda *_: next(starts))
+    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], starts=3)
+    assert digits.run_on(DigitsCell("nsr", ">", "8x8"), recipe, 0, small_digits()) == {"accuracy": 0.7}
+    monkeypatch.undo()
+    cell, once = DigitsCell("nsr", ">", "8x8"), dataclasses.replace(recipe, starts=1, epochs=1)
+    generator = torch.Generator().manual_seed(0)
+    first, second = (digits._start(cell, once, small_digits(), generator) for _ in range(2))
+    assert first != second
+    (kept,) = run_cell(cell, dataclasses.replace(once, starts=2), [0])
+    assert kept == min(first, second)[1]
+
+
+@pytest.mark.parametrize("in_c", [True, False])
+def test_the_loss_of_an_epoch_is_that_of_its_batches(in_c, monkeypatch):
+    data, cell = small_digits(), DigitsCell("classifier", ">", "8x8")
+    recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=2, learning_rate=1e-12)
+    if not in_c:
+        monkeypatch.setattr(digits, "_in_c", lambda *_: None)
+    module = digits._module(cell, recipe, 8, torch.Generator().manual_seed(0))
+    expected = functional.cross_entropy(module.logits(data.standard(data.train.images[:100])), data.train.labels[:100])
+    trained = digits._epochs(cell, recipe, module, data, torch.arange(100), torch.Generator().manual_seed(1))
+    assert [loss for _, loss, _ in trained] == pytest.approx([expected.item()] * 2, rel=1e-5)
+
+
+def test_small_images_may_have_a_rate_of_their_own(monkeypatch):
+    seen, plain = [], digits.schedule
+    monkeypatch.setattr(
+        digits, "schedule", lambda rates, *rest, **cycle: seen.append(rates) or plain(rates, *rest, **cycle)
+    )
+    cell, changes = DigitsCell("mlp", ">", "8x8"), {"learning_rate": 0.5, "comparator_rate": 2.0}
+    run(cell, "paper", epochs=1, small_rate=0.1, **changes)
+    run(cell, "paper", epochs=1, **changes)
+    assert seen == [pytest.approx([0.1, 0.2]), pytest.approx([0.5, 1.0])]
 
 
 def test_a_register_for_equality_may_select_and_weigh_from_the_start():
