@@ -8,8 +8,11 @@ import pytest
 
 from nsr.learn import NSRClassifier
 from nsr.learn.objections import held_out_objection
-from nsr.learn.search import split_rows
+from nsr.learn.rules import Reader
+from nsr.learn.search import Settings, _Attempt, split_rows
 from nsr.program import Program
+from nsr.reading.atoms import Atom
+from tests.learn.samples import labelled
 
 RESTARTS = 16
 WORDS = {
@@ -193,6 +196,48 @@ def test_a_tolerance_is_right_at_every_pair_of_decimals_beside_the_border():
     pairs = [(target + away, target) for target in range(-500, 500) for away in (*range(-28, -21), *range(22, 29))]
     fresh = pd.DataFrame(pairs, columns=["t", "target"]) / 10
     assert (model.predict(fresh) == too_far(fresh)).all(), model.rule_
+
+
+def with_wrong_labels(x: pd.DataFrame, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return np.asarray(y) ^ (rng.random(len(x)) < 0.05)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_distance_of_integers_is_compared_with_the_number_that_was_meant_although_labels_are_wrong(seed):
+    rng = np.random.default_rng(seed)
+    target = rng.integers(30, 90, 300)
+    x = pd.DataFrame({"t": target + rng.integers(-12, 13, 300), "target": target})
+    model = fit(x, with_wrong_labels(x, np.abs(x["t"] - x["target"]) > 5, rng), restarts=2)
+    assert model.rule_ == "True if t < target - 5 or t > target + 5, else False"
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(3, id="the negative of a simple constant is simple"),
+        pytest.param(5, id="a number and its negative are one number to name"),
+    ],
+)
+def test_both_sides_of_a_tolerance_have_the_same_number(seed):
+    rng = np.random.default_rng(seed)
+    target = rng.integers(42, 154, 300)
+    t = np.clip(target + rng.integers(-60, 61, 300), 0, 200)
+    x = pd.DataFrame({"t": t / 10, "target": target / 10})
+    model = fit(x, with_wrong_labels(x, np.abs(t - target) > 25, rng), restarts=2)
+    assert model.rule_ == "True if t < target - 2.55 or t > target + 2.55, else False"
+
+
+@pytest.mark.parametrize("near", [{"a": 2, "b": 1, "c": -2}, {"a": 1, "b": 1, "c": -1, "d": 1}])
+def test_a_sum_that_is_nearly_right_becomes_right_although_labels_are_wrong(near):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 60, (400, 6))
+    y = (x[:, 0] + x[:, 1] > x[:, 2]) ^ (rng.random(400) < 0.05)
+    rows = labelled(x, y)
+    reader = Reader(rows)
+    rule = reader.read([Atom(tuple(near.items()))], origin="training")
+    assert str(rule.expression) != "a + b > c"
+    attempt = _Attempt(rows, Settings(restarts=2, errors=0.1, rng=rng))
+    assert str(attempt.polished(reader, rule).expression) == "a + b > c"
 
 
 def test_a_comparison_that_decides_few_rows_must_be_the_only_one_that_does():

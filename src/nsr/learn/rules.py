@@ -191,8 +191,11 @@ class Reader:
         return outvoted(case_counts(self.rows, cases(self.rows, atoms)))
 
     def _with_simple_constants(self, atoms: list[Atom]) -> list[Atom]:
-        """Each atom with a simple constant; one that another atom has is simple too."""
-        atoms = list(atoms)
+        """Each atom with a simple constant; one that another atom has is simple too.
+
+        So is the negative of a simple constant of the same sum, as in ``abs(a - b) > 5``.
+        """
+        atoms, simple = list(atoms), set[Atom]()
         for _ in range(2):
             for position, atom in enumerate(atoms):
                 sides = self.side_classes(atoms, position)
@@ -201,7 +204,9 @@ class Reader:
                 gap, loose = (gap_between(self.rows, atom, replace(sides, slack=each)) for each in (0.0, sides.slack))
                 if gap is not None and loose is not None:
                     others = [each for each in atoms if each != atom]
-                    atoms[position] = atom.with_constant(self._constant(atom, gap, loose, others, sides))
+                    negative = _negative_constants(simple, atom)
+                    atoms[position] = atom.with_constant(self._constant(atom, gap, loose, others, sides, negative))
+                    simple = {*simple - {atom}, atoms[position]}
         return list(dict.fromkeys(atoms))
 
     @property
@@ -216,11 +221,12 @@ class Reader:
         equal = signs == 0
         return float(below[signs < 0].sum() + above[signs > 0].sum() + min(below[equal].sum(), above[equal].sum()))
 
-    def _constant(self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Atom], sides: SideClasses) -> Fraction:
+    def _constant(
+        self, atom: Atom, gap: Gap, loose: Gap, others: Sequence[Atom], sides: SideClasses, negative: set[Fraction]
+    ) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
 
-        One that another atom has is cheap, and so is its negative for the same sum, as in ``abs(a - b) > 5``. Constants
-        of the same sum stay apart, and in order.
+        One that another atom has is cheap, and so are those of ``negative``. Constants of the same sum stay apart, in order.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
         """
@@ -228,7 +234,7 @@ class Reader:
         options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
         steps = [step for each in others if (step := _on_the_same_sum(each, atom)) is not None]
         known = {each.constant for each in others if each.constant and _on_the_same_sum(each, atom) is None}
-        known |= {-step for step in steps if step}
+        known |= negative
         options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
         options = [each for each in options if not any(_apart(each, atom.constant, step) for step in steps)]
         least = self._misplaced(atom.with_constant(gap.middle), sides)
@@ -398,6 +404,12 @@ def _on_the_same_sum(other: Atom, atom: Atom) -> Fraction | None:
         return other.constant
     opposite = {name: -weight for name, weight in atom.weights}
     return -other.constant if dict(other.weights) == opposite else None
+
+
+def _negative_constants(simple: Iterable[Atom], atom: Atom) -> set[Fraction]:
+    """The negatives of the constants that other atoms of the same sum have."""
+    constants = (_on_the_same_sum(each, atom) for each in simple if each != atom)
+    return {-constant for constant in constants if constant}
 
 
 def _apart(one: Fraction, other: Fraction, between: Fraction) -> bool:

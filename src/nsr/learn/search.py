@@ -52,8 +52,6 @@ SAME = 0.005
 """The share of the rows on which rules of two seeds may differ and still count as the same: in a constant, say."""
 APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
-REPLACED = 3
-"""How often a rule may give way to one that is better by that, and differs in one comparison."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
 SUSPICIOUS = 0.01
@@ -113,9 +111,9 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     for _ in range(CONFIRMATIONS):
         if found.evidence.reason is not None or time.monotonic() > settings.deadline:
             return found
-        found, as_good = attempt.settled(found)
-        if as_good is not None:
-            return _not_the_only_one(found, attempt.rows.columns.readable(as_good.expression))
+        for other, same in attempt.rivals(found.rule):
+            if not _agree(found, other, attempt.rows.columns, rows, same=same):
+                return _not_the_only_one(found, attempt.rows.columns.readable(other.expression))
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
@@ -243,10 +241,10 @@ class _Attempt:
             }
             again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
             final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
-            self._best = chosen.expression, self._taken_apart(reader, self._polished(reader, final))
+            self._best = chosen.expression, self._taken_apart(reader, self.polished(reader, final))
         return self._best[1]
 
-    def _polished(self, reader: Reader, rule: Rule) -> Rule:
+    def polished(self, reader: Reader, rule: Rule) -> Rule:
         """A rule with sums that differ in one column or weight as long as they explain the rows better.
 
         Where labels are wrong, the weights of a network lead near the true sum, and not always to it. Sums of the
@@ -375,22 +373,6 @@ class _Attempt:
             return f"{reason} (the time limit ended the search)"
         return reason
 
-    def settled(self, found: Found) -> tuple[Found, Rule | None]:
-        """The rule, or a better one that differs in one comparison; and one that explains the rows as well, if any."""
-        for _ in range(REPLACED):
-            rivals = [
-                (other, same)
-                for other, same in self.rivals(found.rule)
-                if not _agree(found, other, self.rows.columns, self.rows, same=same)
-            ]
-            if not rivals:
-                return found, None
-            best = min((other for other, _ in rivals), key=lambda rule: rule.nats)
-            if best.nats > found.rule.nats - CLOSE:
-                break
-            found = self.found(best)
-        return found, rivals[0][0]
-
     def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
         """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
 
@@ -419,18 +401,15 @@ class _Attempt:
             return before
         reader = Reader(self.rows, self.settings.preferred)
         screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
-        again = self._polished(reader, reader.read(rule.atoms, origin=rule.origin))
+        again = self.polished(reader, reader.read(rule.atoms, origin=rule.origin))
         return min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
 
-    def found(self, better: Rule | None = None) -> Found:
-        """The best rule, read once more from all rows but those to judge by, and then judged; or a better one.
-
-        A better one was read from all rows; the held-out accuracy is that of the best one without them.
-        """
+    def found(self) -> Found:
+        """The best rule, read once more from all rows but those to judge by, and then judged."""
         final = self.best()
         judged = _wrong(final, self.judge)
         accuracy = 1 - judged / self.judge.total if len(self.judge) else None
-        chosen = self.reread(final) if better is None else better
+        chosen = self.reread(final)
         deciding = deciding_rows(Reader(self.rows), chosen)
         evidence = RuleEvidence(
             rows=len(self.rows),
