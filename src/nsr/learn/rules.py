@@ -226,7 +226,7 @@ class Reader:
     ) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
 
-        One that another atom has is cheap, and so are those of ``negative``. Constants of the same sum stay apart, in order.
+        One that another atom has is cheap, and so are those of ``negative``. Constants of the same sum stay in order.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
         """
