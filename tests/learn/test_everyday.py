@@ -316,6 +316,24 @@ def test_a_missing_cell_is_on_the_side_that_the_rows_show():
     assert str(with_gaps(start, frozenset({"x"}), wrong)) == "x > 5"
 
 
+def test_equal_rows_count_as_often_as_they_occur_where_few_different_rows_are_possible():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(
+        {"member": rng.choice(["gold", "silver", "none"], 80), "express": rng.choice(["yes", "no"], 80)}
+    )
+    free = np.where((table.member == "gold") | (table.express == "yes"), "yes", "no")
+    learned = commands.learn(table.assign(free=free), "free", restarts=2)
+    assert learned.rule == "yes if express == 'yes' or member == 'gold', else no", learned.summary()
+
+
+def test_copies_of_rows_are_no_evidence_where_many_different_rows_are_possible():
+    rng = np.random.default_rng(0)
+    few = pd.DataFrame(rng.normal(size=(6, 8)).round(6), columns=list("abcdefgh")).assign(y=list("ppqpqq"))
+    learned = commands.learn(pd.concat([few] * 40, ignore_index=True), "y", restarts=2)
+    assert learned.program is None
+    assert "(6 distinct rows, 3 of the rarest class)" in str(learned.estimator.evidence_.reason)
+
+
 def test_dates_that_rows_leave_open_are_round():
     offset = RNG.integers(3, 200, N) * RNG.choice([-1, 1], N)  # no row is within three days of it
     table = pd.DataFrame({"day": pd.Timestamp("2024-01-01") + pd.to_timedelta(offset, "D"), "n": RNG.integers(0, 9, N)})
