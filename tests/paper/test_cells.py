@@ -1,6 +1,9 @@
+from statistics import fmean
+
+import numpy as np
 import pytest
 
-from nsr.paper.cells import Cell, Metric, Summary, by_recipe, grouped, metrics, wilson
+from nsr.paper.cells import Cell, Metric, SeedValues, Summary, by_recipe, grouped, metrics, wilson
 from nsr.paper.experiments import EXPERIMENTS
 
 
@@ -50,3 +53,15 @@ def test_soft_metrics_replace_those_of_programs_and_do_not_count_as_accuracies()
     assert (tested.soft.perfect(), tested.soft.metrics["right"], tested.soft.perfect("read")) == (1, 0.75, 2)
     assert summary("exact", right=(1.0,)).soft is None
     assert metrics(soft=["right"]) == (Metric("soft right", "soft"),)
+
+
+def test_means_of_shared_rows_are_those_of_all_seeds():
+    rng = np.random.default_rng(0)
+    rows = (rng.random((50, 2)) * 10.0 ** rng.integers(-20, 20, (50, 2))).tolist()
+    positions = rng.integers(0, 50, 1000).tolist()
+    values = SeedValues(["a", "b"], rows, positions)
+    expanded = [rows[position][1] for position in positions]
+    assert values["b"] == tuple(expanded)
+    assert values.mean("b") == fmean(expanded)
+    assert SeedValues(["a"], [[1e300], [1.0]], [0, 0, 1]).mean("a") == fmean([1e300, 1e300, 1.0])
+    assert SeedValues(["a", "b"], [[1, 1], [1, 0.5]], [0, 1, 0]).count_perfect(["a", "b"]) == 2

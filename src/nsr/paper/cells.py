@@ -1,11 +1,14 @@
 """A cell of an experiment, what is measured in it, and the summary of its seeds."""
 
+import copy
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from statistics import fmean
 from typing import Any, Generic, Literal, TypeVar
+
+import numpy as np
 
 Z_95 = 1.959963984540054
 """The standard normal quantile of a 95 % interval."""
@@ -58,6 +61,65 @@ def metrics(
     return tuple(Metric(name, kind) for kind, group in names.items() for name in group)
 
 
+class SeedValues(Mapping[str, tuple[float, ...]]):
+    """For each metric, one value per seed. Seeds with equal values in all metrics share them.
+
+    Args:
+        names: The metrics.
+        rows: Their values, a row for each set of values that occurs.
+        positions: For each seed, the position of its row.
+    """
+
+    def __init__(self, names: Sequence[str], rows: Sequence[Sequence[float]], positions: Sequence[int]) -> None:
+        self._columns = dict(zip(names, np.array(rows, dtype=np.float64).T, strict=True))
+        self._positions = np.array(positions, dtype=np.int64)
+        self._seeds_of_row = np.bincount(self._positions, minlength=len(rows))
+
+    @classmethod
+    def of(cls, values: Mapping[str, Sequence[float]]) -> "SeedValues":
+        """The same values."""
+        if isinstance(values, cls):
+            return values
+        rows = list(zip(*values.values(), strict=True))
+        return cls(list(values), rows, range(len(rows)))
+
+    def __getitem__(self, name: str) -> tuple[float, ...]:
+        return tuple(self._columns[name][self._positions].tolist())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @property
+    def seeds(self) -> int:
+        """Number of seeds."""
+        return len(self._positions)
+
+    def replaced(self, by: Mapping[str, str]) -> "SeedValues":
+        """The same, with the values of other metrics for some of the metrics."""
+        changed = copy.copy(self)
+        changed._columns = self._columns | {name: self._columns[other] for name, other in by.items()}
+        return changed
+
+    def mean(self, name: str) -> float:
+        """The mean over the seeds, computed as ``statistics.fmean`` does: rounded once."""
+        column, counts = self._columns[name], self._seeds_of_row
+        with np.errstate(over="ignore"):
+            high = column.astype(np.float32).astype(np.float64)  # 24 bits: products with counts are exact
+        if not np.isfinite(high).all():
+            return fmean(self[name])
+        return math.fsum([*(high * counts), *((column - high) * counts)]) / self.seeds
+
+    def count_perfect(self, names: Iterable[str]) -> int:
+        """Number of seeds at which every named metric is 1."""
+        perfect = np.ones(len(self._seeds_of_row), dtype=bool)
+        for name in names:
+            perfect &= self._columns[name] == 1
+        return int(self._seeds_of_row[perfect].sum())
+
+
 @dataclass(frozen=True, eq=False)
 class Summary(Generic[C]):
     """One cell under one recipe and profile, over its seeds."""
@@ -79,18 +141,22 @@ class Summary(Generic[C]):
     @property
     def seeds(self) -> int:
         """Number of seeds."""
-        return len(next(iter(self.values.values())))
+        return self._seed_values.seeds
+
+    @cached_property
+    def _seed_values(self) -> SeedValues:
+        return SeedValues.of(self.values)
 
     @property
     def soft(self) -> "Summary[C] | None":
         """The same with what the trained models reach, where their programs are tested; None where they are not."""
-        values = {name.removeprefix(SOFT): values for name, values in self.values.items() if name.startswith(SOFT)}
-        return replace(self, values={**self.values, **values}) if values else None
+        soft = {name.removeprefix(SOFT): name for name in self.values if name.startswith(SOFT)}
+        return replace(self, values=self._seed_values.replaced(soft)) if soft else None
 
     @cached_property
     def metrics(self) -> Metrics:
         """Means over the seeds."""
-        return {name: fmean(values) for name, values in self.values.items()}
+        return {name: self._seed_values.mean(name) for name in self.values}
 
     def mean(self, names: Iterable[str]) -> float:
         """Mean over several metrics and the seeds."""
@@ -98,8 +164,7 @@ class Summary(Generic[C]):
 
     def perfect(self, *names: str) -> int:
         """Number of seeds at which every named metric is 1; every accuracy by default."""
-        columns = [self.values[name] for name in names or self.accuracies]
-        return sum(all(value == 1 for value in row) for row in zip(*columns, strict=True))
+        return self._seed_values.count_perfect(names or self.accuracies)
 
     def as_json(self) -> dict[str, Any]:
         """The row that ``--json`` prints."""

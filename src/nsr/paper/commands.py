@@ -1,7 +1,7 @@
 """One function per command: ``nsr reproduce``, ``results`` and ``report``. Read this first."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +14,8 @@ from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.selection import RECIPES, choose, data_folder, selector
-from nsr.paper.spec import PROFILES
-from nsr.paper.summaries import largest_profile, summarise
+from nsr.paper.spec import PROFILES, Experiment
+from nsr.paper.summaries import largest_profile, summarise, summarise_groups
 from nsr.paper.sweep.damage import Damaged
 from nsr.paper.sweep.executors import MakeExecutor, local
 from nsr.paper.sweep.plan import BLOCK, plan
@@ -92,11 +92,14 @@ def reproduce(
             EXPERIMENTS[name].prepare(cell, data, on_message)
         workers = min(workers, len(items))
         failed = Sweep(store, lambda: make_executor(workers), workers, observer or Observer()).run(items)
-        records = {experiment.name: store.records(experiment) for experiment in EXPERIMENTS.values()}
+        groups = store.groups()
         store.check_present()
 
     asked = {experiment.name: profile for experiment in chosen}
-    summaries = {name: summarise(EXPERIMENTS[name], kept, asked.get(name)) for name, kept in records.items()}
+    summaries = {
+        name: summarise_groups(experiment, groups.get(name, []), asked.get(name))
+        for name, experiment in EXPERIMENTS.items()
+    }
     if html is not None:
         page.write_page(html, summaries)
     return Reproduction({name: summaries[name] for name in asked}, len(items), failed)
@@ -104,7 +107,7 @@ def reproduce(
 
 def results(names: Sequence[str] = (), *, out: Path = Path("runs")) -> dict[str, list[Summary[Any]]]:
     """Summaries of what a folder holds, for the largest profile of each experiment that has results."""
-    return {name: summarise(EXPERIMENTS[name], records) for name, records in _records(out, names).items()}
+    return _summaries(out, choose(names, {}))
 
 
 def failures(out: Path = Path("runs")) -> list[Failure]:
@@ -142,8 +145,10 @@ def report(
     figures: Path | None = None,
 ) -> Path:
     """Write the page from the records of a store, or of a folder that ``export`` wrote; returns the page."""
-    records = archive.read(exported) if exported else _records(out, ())
-    summaries = {name: summarise(EXPERIMENTS[name], kept) for name, kept in records.items()}
+    if exported:
+        summaries = {name: summarise(EXPERIMENTS[name], kept) for name, kept in archive.read(exported).items()}
+    else:
+        summaries = _summaries(out, EXPERIMENTS.values())
     with needs_extra("reproduce"):
         from nsr.paper.report import page
     html = html or out / "report.html"
@@ -156,6 +161,12 @@ def report(
             raise
         raise InputError(f"the exported results in {exported} are incomplete: no row has a {missing}") from missing
     return html
+
+
+def _summaries(out: Path, experiments: Iterable[Experiment[Any]]) -> dict[str, list[Summary[Any]]]:
+    with closing(_existing_store(out)) as store:
+        groups = store.groups()
+    return {each.name: summarise_groups(each, groups.get(each.name, [])) for each in experiments}
 
 
 def _records(out: Path, names: Sequence[str]) -> dict[str, list[Record]]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def test_nothing_is_missing_and_every_record_is_read(folder):
 
 def test_without_migration_the_results_of_recipe_exact_would_be_missing(folder):
     connection = sqlite3.connect(folder / FILE)
-    connection.execute(f"PRAGMA user_version = {SCHEMA}")
+    connection.execute("PRAGMA user_version = 2")
     connection.close()
     store = Store(folder)
     assert {item.recipe.name for item in missing(store)} == {"exact"}
@@ -98,8 +99,8 @@ def test_only_what_names_the_recipe_changes_and_only_once(folder):
     Store(folder).close()
     schema, once, failures = content(folder)
     assert schema == SCHEMA
-    assert [(*row[1:4], *row[5:]) for row in once] == [(*row[1:4], *row[5:]) for row in before]
-    changed = [old != new for old, new in zip(before, once, strict=True)]
+    assert [(*row[1:4], *row[5:12]) for row in once] == [(*row[1:4], *row[5:]) for row in before]
+    changed = [old != new[:12] for old, new in zip(before, once, strict=True)]
     assert changed == ['"name":"exact"' in row[0] for row in before]
     Store(folder).close()
     assert content(folder) == (schema, once, failures)
@@ -204,3 +205,47 @@ def test_any_number_may_open_it_at_once_and_one_migrates_it(folder, monkeypatch)
         thread.join()
     assert found == [20] * 6
     assert migrated == [1]
+
+
+def test_damaged_rows_of_schema_1_are_reported_and_the_others_are_kept(folder):
+    connection = sqlite3.connect(folder / FILE)
+    with connection:
+        connection.execute("UPDATE results SET identity = '{' WHERE rowid = 3")
+        connection.execute("UPDATE results SET recipe = '[]' WHERE rowid = 5")
+        connection.execute("""UPDATE results SET identity = '{"recipe": 3}' WHERE rowid = 7""")
+        connection.execute("INSERT INTO failures VALUES ('nojson', '', 1, '')")
+    connection.close()
+    store = Store(folder)
+    assert [damaged.row for damaged in store.verify()[1]] == [3, 5, 7]
+    assert len(store.repair()) == 3
+    assert store.verify() == (17, [])
+    store.close()
+
+
+OLD_CHECKSUMS = "CREATE TABLE checksums (result TEXT PRIMARY KEY, checksum TEXT NOT NULL) STRICT"
+
+
+def old_checksum(text: str) -> str:
+    return sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]
+
+
+def test_checksums_in_a_table_of_their_own_move_beside_the_records(folder):
+    """As the first version with checksums stored them: of the text of a tuple, by that of the identity."""
+    Store(folder).close()
+    connection = sqlite3.connect(folder / FILE)
+    with connection:
+        connection.execute("ALTER TABLE results DROP COLUMN checksum")
+        connection.execute(OLD_CHECKSUMS)
+        for row in connection.execute("SELECT * FROM results WHERE rowid > 3").fetchall():
+            entry = old_checksum(row[0]), old_checksum(repr(row))
+            connection.execute("INSERT INTO checksums VALUES (?, ?)", entry)
+        connection.execute("UPDATE results SET seconds = seconds + 1 WHERE rowid = 5")
+        connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    store = Store(folder)
+    count, (damaged,) = store.verify()
+    assert (count, damaged.row, damaged.reason) == (20, 5, "its checksum is wrong")
+    present = store._connection.execute("SELECT count(*) FROM results WHERE length(checksum) = 16").fetchone()
+    assert present == (19,)  # also the one that had none
+    assert not store._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone()
+    store.close()

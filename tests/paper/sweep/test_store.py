@@ -15,6 +15,7 @@ import pytest
 from nsr.errors import FailedError, InputError
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
+from nsr.paper.summaries import summarise, summarise_groups
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store, started
 
@@ -261,7 +262,7 @@ def test_a_damaged_record_is_named_and_dropped_by_a_repair(tmp_path, change, by)
     if by == "of an older version":
         if "1.0" in change or "comparisonz" in change:
             pytest.skip("only a checksum can tell")
-        store._connection.execute("DELETE FROM checksums")
+        store._connection.execute("UPDATE results SET checksum = NULL")
     assert store.verify() == (6, [])
     store._connection.execute(f"UPDATE results SET {change} WHERE rowid = 2")
     for read in (store.records, store.done):
@@ -274,6 +275,51 @@ def test_a_damaged_record_is_named_and_dropped_by_a_repair(tmp_path, change, by)
     assert len(store.records(EXPERIMENT)) == len(store.done(EXPERIMENT)) == 5
     store.add(ITEMS[0], block(ITEMS[0]))
     assert len(store.records(EXPERIMENT)) == 6
+    store.close()
+
+
+UNKNOWN = """
+UPDATE results SET cell = replace(cell, '}', ',"new":1}'), identity = replace(identity, '},"exp', ',"new":1},"exp')
+WHERE rowid = 2
+"""
+
+
+def test_a_record_with_unknown_fields_is_listed_and_dropped(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    store._connection.execute("UPDATE results SET checksum = NULL")
+    store._connection.execute(UNKNOWN)
+    (damaged,) = store.verify()[1]
+    assert damaged.reason == "its cell or its recipe has other fields than those of comparisons"
+    with pytest.raises(InputError, match="damaged"):
+        store.groups()
+    assert store.repair() == [damaged]
+    assert len(store.records(EXPERIMENT)) == 2
+    store.close()
+
+
+def test_records_are_grouped_with_the_current_ones_only(tmp_path):
+    store = Store(tmp_path)
+    assert store.groups() == {}
+    first, second, third = block(ITEMS[0])
+    old = [replace(first, revision=0), replace(second, recipe=replace(second.recipe, learning_rate=0.5))]
+    store.add(ITEMS[0], [*old, third])
+    add_all(store, ITEMS[1:])
+    groups = store.groups()["comparisons"]
+    assert len(groups) == 24
+    summaries = summarise_groups(EXPERIMENT, groups)
+    expected = summarise(EXPERIMENT, store.records(EXPERIMENT))
+    assert [summary.as_json() for summary in summaries] == [summary.as_json() for summary in expected]
+    assert [dict(summary.values) for summary in summaries] == [dict(summary.values) for summary in expected]
+    assert [summary.environments for summary in summaries] == [summary.environments for summary in expected]
+    store.close()
+
+
+def test_records_that_measured_something_else_are_one_sentence(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    other = [replace(record, seed=7, metrics={"train": 1.0}) for record in block(ITEMS[0])[:1]]
+    store.add(ITEMS[0], other)
+    with pytest.raises(InputError, match=r"^results of ComparisonCell.* only some have 'epochs'$"):
+        store.groups()
     store.close()
 
 

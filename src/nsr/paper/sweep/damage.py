@@ -1,19 +1,24 @@
 """Damaged records: those whose checksum, whose identity or whose content is not what was stored."""
 
+import functools
 import json
 import math
 import sqlite3
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-COLUMNS = (
-    *("identity", "experiment", "revision", "cell", "recipe", "profile", "seed"),
-    *("metrics", "seconds", "memory", "environment", "finished"),
-)
+from nsr.paper.experiments import EXPERIMENTS
+
+TEXTS = ("identity", "experiment", "cell", "recipe", "profile", "metrics", "environment", "finished")
+NUMBERS = ("revision", "seed", "memory", "seconds")
+COLUMNS = (*TEXTS, *NUMBERS)
 Row = Sequence[Any]
-"""The columns of a record, in this order."""
+"""The columns of a record in this order, texts as bytes."""
+_PACK = struct.Struct("<qqqd").pack
+_SELECT = f"SELECT rowid, checksum, {', '.join(COLUMNS)} FROM results NOT INDEXED WHERE rowid > ? ORDER BY rowid"
 
 
 @dataclass(frozen=True)
@@ -29,40 +34,47 @@ class Damaged:
         return f"record {self.row} ({self.label}): {self.reason}"
 
 
-def checksum(row: Row) -> str:
-    """The checksum of a record."""
-    return digest(repr(tuple(row)))
+def checksum(row: Row) -> bytes:
+    """The checksum of a record: half of a SHA-256 of its columns."""
+    return sha256(b"\0".join((*row[:8], _PACK(*row[8:])))).digest()[:16]
 
 
-def digest(text: Any) -> str:
-    """A short name for a text: half of its SHA-256."""
-    return sha256(str(text).encode(errors="backslashreplace")).hexdigest()[:32]
+def scan(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, Row, Damaged | None]]:
+    """The records whose number is larger than ``after``: their numbers, their rows, and what is wrong with each.
 
-
-def scan(connection: sqlite3.Connection, experiment: str | None = None) -> Iterator[tuple[Row, Damaged | None]]:
-    """The records of an experiment, or all, each with what is wrong with it.
-
-    Records whose experiment is damaged may belong to any, so those with an unknown checksum come as well.
+    All experiments, as a record whose experiment is damaged may belong to any. The connection must not be used until
+    the last record is read: its texts are bytes meanwhile, which is faster.
     """
-    connection.create_function("digest", 1, digest, deterministic=True)
-    query = (
-        f"SELECT results.rowid, checksum, {', '.join(COLUMNS)} FROM results NOT INDEXED "
-        "LEFT JOIN checksums ON checksums.result = digest(identity) ORDER BY results.rowid"
-    )
-    for number, expected, *row in connection.execute(query):
-        damaged = expected is not None and checksum(row) != expected
-        if experiment is None or row[1] == experiment or damaged:
-            reason = "its checksum is wrong" if damaged else _problem(row)
-            yield row, None if reason is None else Damaged(number, _label(row), reason)
+    text_factory, connection.text_factory = connection.text_factory, bytes
+    try:
+        for number, expected, *row in connection.execute(_SELECT, (after,)):
+            reason = _reason(row, expected)
+            yield number, row, None if reason is None else Damaged(number, _label(row), reason)
+    finally:
+        connection.text_factory = text_factory
+
+
+def _reason(row: Row, expected: bytes | None) -> str | None:
+    try:
+        if checksum(row) == expected:
+            return _unknown_fields(row[1], row[8], row[2], row[3])
+        return problem(row) if expected is None else "its checksum is wrong"
+    except (TypeError, struct.error):  # a column that holds something else than its declared type
+        return "its checksum is wrong"
 
 
 def _label(row: Row) -> str:
-    return f"{row[1]} {row[3]}, profile {row[5]}, seed {row[6]}"[:200]
+    content = dict(zip(COLUMNS, map(_decode, row), strict=True))
+    return f"{content['experiment']} {content['cell']}, profile {content['profile']}, seed {content['seed']}"[:200]
 
 
-def _problem(row: Row) -> str | None:
-    """What is wrong with a record whose checksum is right, or that has none because an older version wrote it."""
-    content = dict(zip(COLUMNS, row, strict=True))
+def _decode(value: Any) -> Any:
+    return value.decode(errors="replace") if isinstance(value, bytes) else value
+
+
+def problem(row: Row) -> str | None:
+    """What is wrong with a record that has no checksum, because an older version wrote it."""
+    content = dict(zip(COLUMNS, map(_decode, row), strict=True))
     try:
         identity, metrics = json.loads(content["identity"]), json.loads(content["metrics"])
         cell, recipe, environment = (json.loads(content[name]) for name in ("cell", "recipe", "environment"))
@@ -76,7 +88,21 @@ def _problem(row: Row) -> str | None:
         return "its identity and its columns disagree"
     if not _are_metrics(metrics) or not math.isfinite(content["seconds"]):
         return "its metrics are not numbers"
-    return None if isinstance(environment, Mapping) else "its environment is not an object"
+    if not isinstance(environment, Mapping):
+        return "its environment is not an object"
+    return _unknown_fields(row[1], row[8], row[2], row[3])
+
+
+@functools.cache
+def _unknown_fields(name: bytes, revision: int, cell: bytes, recipe: bytes) -> str | None:
+    experiment = EXPERIMENTS.get(name.decode(errors="replace"))
+    if experiment is None or experiment.revision != revision:
+        return None  # of another version: not read, and not wrong
+    try:
+        hash((experiment.cell(json.loads(cell)), experiment.recipe(json.loads(recipe))))
+    except (TypeError, ValueError):
+        return f"its cell or its recipe has other fields than those of {experiment.name}"
+    return None
 
 
 def _are_metrics(metrics: Any) -> bool:

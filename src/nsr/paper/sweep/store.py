@@ -12,20 +12,22 @@ from pathlib import Path
 from typing import Any
 
 from nsr.errors import FailedError, InputError
+from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.spec import Experiment, canonical_json
-from nsr.paper.sweep.damage import Damaged, Row, checksum, digest, scan
-from nsr.paper.sweep.migrations import add_recipe_fields
+from nsr.paper.summaries import Group
+from nsr.paper.sweep.damage import COLUMNS, TEXTS, Damaged, Row, checksum, scan
+from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields
 
 FILE = "nsr.sqlite"
-SCHEMA = 2
+SCHEMA = 3
 APPLICATION = 0x4E535231  # "NSR1": other programs' databases have another number
 
 TABLES = """
 CREATE TABLE results (
     identity TEXT PRIMARY KEY, experiment TEXT NOT NULL, revision INTEGER NOT NULL, cell TEXT NOT NULL,
     recipe TEXT NOT NULL, profile TEXT NOT NULL, seed INTEGER NOT NULL, metrics TEXT NOT NULL,
-    seconds REAL NOT NULL, memory INTEGER NOT NULL, environment TEXT NOT NULL, finished TEXT NOT NULL
+    seconds REAL NOT NULL, memory INTEGER NOT NULL, environment TEXT NOT NULL, finished TEXT NOT NULL, checksum BLOB
 ) STRICT;
 CREATE INDEX results_by_experiment ON results (experiment, revision);
 CREATE TABLE failures (
@@ -35,12 +37,6 @@ CREATE TABLE claims (
     item TEXT PRIMARY KEY, host TEXT NOT NULL, process INTEGER NOT NULL, started TEXT NOT NULL
 ) STRICT;
 """
-
-CHECKSUMS = """
-CREATE TABLE IF NOT EXISTS checksums (result TEXT PRIMARY KEY, checksum TEXT NOT NULL) STRICT
-"""
-"""By the digest of the identity, because VACUUM renumbers rows. Versions that do not know this table can use the store;
-their results have no checksum."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +62,8 @@ class Store:
             self._connection.text_factory = _decode
             self._open()
         self._file = _file_number(self.path)
+        self._checked = 0
+        """The number of the last record that is known to be intact."""
 
     def _open(self) -> None:
         connection = self._connection
@@ -86,12 +84,11 @@ class Store:
                     for statement in filter(str.strip, TABLES.split(";")):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                elif self._pragma("user_version") < SCHEMA:
-                    add_recipe_fields(connection)
+                elif (present := self._pragma("user_version")) < SCHEMA:
+                    if present < 2:
+                        add_recipe_fields(connection)
+                    add_checksums(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'checksums'").fetchone():
-            with self._transaction():
-                connection.execute(CHECKSUMS)
 
     def _is_empty(self) -> bool:
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -129,24 +126,33 @@ class Store:
 
     def done(self, experiment: Experiment[Any]) -> set[str]:
         """Identities of the results of an experiment."""
-        return {row[0] for row in self._intact(experiment)}
-
-    def _intact(self, experiment: Experiment[Any]) -> list[Row]:
-        """The rows of an experiment; damaged ones are an InputError."""
-        rows, found = list[Row](), list[Damaged]()
+        self._check()
         with self._explained():
-            for row, damaged in scan(self._connection, experiment.name):
+            query = "SELECT identity FROM results WHERE experiment = ?"
+            return {identity for (identity,) in self._connection.execute(query, (experiment.name,))}
+
+    def _check(self) -> None:
+        """Raise an InputError if records are damaged. Those that were intact before are not checked again."""
+        last = self._checked
+        for last, _ in self._intact(self._checked):  # noqa: B007
+            pass
+        self._checked = last
+
+    def _intact(self, after: int = 0) -> Iterator[tuple[int, Row]]:
+        """The numbers and rows of all records from a number on; if any are damaged, an InputError after the last."""
+        first, count = None, 0
+        with self._explained():
+            for number, row, damaged in scan(self._connection, after):
                 if damaged is None:
-                    rows.append(row)
+                    yield number, row
                 else:
-                    found.append(damaged)
-        if found:
-            count = f"{len(found)} records are" if len(found) > 1 else "a record is"
+                    first, count = first or damaged, count + 1
+        if count:
+            counted = f"{count} records are" if count > 1 else "a record is"
             raise InputError(
-                f"{count} damaged in {self.path}, first {found[0]}; nsr results --verify --out {self.path.parent} "
+                f"{counted} damaged in {self.path}, first {first}; nsr results --verify --out {self.path.parent} "
                 "lists them, and --repair drops them so that they run again"
             )
-        return rows
 
     def verify(self) -> tuple[int, list[Damaged]]:
         """How many results there are, and the damaged ones among them."""
@@ -154,8 +160,10 @@ class Store:
             (fault,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
             if fault != "ok":
                 raise sqlite3.DatabaseError(f"{fault}{_ADVICE['CORRUPT']}")
-            found = [damaged for _, damaged in scan(self._connection)]
-        return len(found), [damaged for damaged in found if damaged is not None]
+            count, found = 0, list[Damaged]()
+            for count, (_, _, damaged) in enumerate(scan(self._connection), start=1):  # noqa: B007
+                found += [] if damaged is None else [damaged]
+        return count, found
 
     def repair(self) -> list[Damaged]:
         """Drop the damaged results, so that they run again; returns them."""
@@ -178,25 +186,21 @@ class Store:
             (
                 record.identity,
                 record.experiment,
-                record.revision,
                 canonical_json(asdict(record.cell)),
                 canonical_json(asdict(record.recipe)),
                 record.profile,
-                record.seed,
                 json.dumps(dict(record.metrics), allow_nan=False),
-                record.seconds,
-                record.memory,
                 record.environment,
                 now,
+                record.revision,
+                record.seed,
+                record.memory,
+                float(record.seconds),
             )
             for record in records
         ]
         with self._explained(), self._transaction() as connection:
-            for row in rows:
-                added = connection.execute(f"INSERT OR IGNORE INTO results VALUES ({','.join('?' * 12)})", row)
-                if added.rowcount:
-                    check = (digest(row[0]), checksum(row))
-                    connection.execute("INSERT OR REPLACE INTO checksums VALUES (?, ?)", check)
+            connection.executemany(_INSERT, [(*row, checksum(_encoded(row))) for row in rows])
             connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
         self.check_present()
@@ -210,19 +214,28 @@ class Store:
 
     def records(self, experiment: Experiment[Any]) -> list[Record]:
         """The current results of an experiment; see ``Record.is_current``."""
+        self._check()
+        query = f"SELECT {', '.join(COLUMNS)} FROM results WHERE experiment = ? AND revision = ? ORDER BY rowid"
         found = []
-        for identity, _, revision, *columns, _ in self._intact(experiment):
-            if revision == experiment.revision:
-                record = self._record(experiment, columns)
-                if record.is_current(experiment) and record.identity == identity:
+        with self._explained():
+            for row in self._connection.execute(query, (experiment.name, experiment.revision)):
+                record = _record(experiment, *row)
+                if record.is_current(experiment) and record.identity == row[0]:
                     found.append(record)
         return found
 
-    def _record(self, experiment: Experiment[Any], columns: Row) -> Record:
-        try:
-            return _record(experiment, *columns)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"a record of {experiment.name} in {self.path} cannot be read: {error}"[:300]) from error
+    def groups(self) -> dict[str, list[Group[Any]]]:
+        """The current results by experiment, and by cell, recipe and profile, in one pass."""
+        groups: dict[str, dict[Any, Group[Any]]] = {}
+        kinds: dict[Row, Group[Any] | None] = {}
+        for _, row in self._intact():
+            _, name, cell, recipe, profile, metrics, environment, _, revision, seed, memory, seconds = row
+            kind = name, revision, cell, recipe, profile, environment  # few, so that most rows are not read further
+            if kind not in kinds:
+                kinds[kind] = _group(row, groups)
+            if (group := kinds[kind]) is not None:
+                group.add(seed, metrics, seconds, memory)
+        return {name: list(made.values()) for name, made in groups.items()}
 
     def fail(self, item: Item, traceback: str) -> None:
         """Store a failure. The next run tries the item again."""
@@ -256,6 +269,7 @@ class Store:
             connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
 
 
+_INSERT = f"INSERT OR IGNORE INTO results ({', '.join(COLUMNS)}, checksum) VALUES ({','.join('?' * 13)})"
 _ADVICE = {
     "FULL": "; make room on the disk and run the same command again; finished blocks are kept",
     "READONLY": "; make the folder writable or choose another with --out",
@@ -280,20 +294,40 @@ def _file_number(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _record(
-    experiment: Experiment[Any], cell: str, recipe: str, profile: str, seed: int, metrics: str, *cost: Any
-) -> Record:
+def _encoded(row: Row) -> Row:
+    return [value.encode() if isinstance(value, str) else value for value in row]
+
+
+def _record(experiment: Experiment[Any], *columns: Any) -> Record:
     """A record of the experiment's present revision from the columns of its row."""
+    content = dict(zip(COLUMNS, columns, strict=True))
     return Record(
         experiment.name,
-        experiment.revision,
-        experiment.cell(json.loads(cell)),
-        experiment.recipe(json.loads(recipe)),
-        profile,
-        seed,
-        json.loads(metrics),
-        *cost,
+        content["revision"],
+        experiment.cell(json.loads(content["cell"])),
+        experiment.recipe(json.loads(content["recipe"])),
+        content["profile"],
+        content["seed"],
+        json.loads(content["metrics"]),
+        content["seconds"],
+        content["memory"],
+        content["environment"],
     )
+
+
+def _group(row: Row, groups: dict[str, dict[Any, Group[Any]]]) -> Group[Any] | None:
+    """The group that a row belongs to, made if needed; None if the row is not current."""
+    columns = [value.decode() if isinstance(value, bytes) else value for value in row]
+    experiment = EXPERIMENTS.get(columns[1])
+    if experiment is None or columns[len(TEXTS)] != experiment.revision:
+        return None
+    record = _record(experiment, *columns)
+    if not record.is_current(experiment) or record.identity != columns[0]:
+        return None
+    key = record.cell, record.recipe.name, record.profile
+    group = groups.setdefault(experiment.name, {}).setdefault(key, Group(*key, read=json.loads))
+    group.environments.add(record.environment)
+    return group
 
 
 def started(process: int) -> str:
