@@ -1,12 +1,15 @@
 """Targets of numbers refuse texts, dates and missing cells in a sentence; the others write them for readers."""
 
 import random
+import sqlite3
+from contextlib import closing
 
+import duckdb
 import pytest
 import z3
 
 from nsr.errors import InputError
-from nsr.program import Kind, Program
+from nsr.program import And, Constant, Expression, Kind, Or, Program, Variable, Where
 from tests.program.emit.cell_samples import KINDS as SAMPLED
 from tests.program.emit.cell_samples import formula, row_answer, rows
 
@@ -182,3 +185,62 @@ def test_random_formulas_differ_only_where_they_do():
             assert row_answer(one.expression, complete) != row_answer(other.expression, complete), (one, other)
             tried += 1
     assert tried > 15
+
+
+def nested(levels: int, *, first: bool) -> Program:
+    """Choices inside of the first or the last branch of choices."""
+    expression: Expression = Constant(-1)
+    for level in range(levels):
+        branches = (expression, Constant(level)) if first else (Constant(level), expression)
+        expression = Where(Variable("a") > level, *branches)
+    return Program(expression)
+
+
+def sum_of(terms: int) -> Program:
+    return Program(sum(Variable(f"x{number}") for number in range(terms)))
+
+
+def in_sqlite(written: str, columns: str) -> object:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        ((answer,),) = connection.execute(f"SELECT {written} FROM (SELECT {columns})")
+    return answer
+
+
+def test_sqlite_reads_many_branches_and_long_formulas():
+    chain = nested(90, first=False)
+    assert in_sqlite(chain.emit("sql", dialect="sqlite"), '50.5 AS "a"') == chain({"a": 50.5})
+    names = [f"x{number}" for number in range(1200)]
+    for joined, others in ((And, 1), (Or, 0)):
+        program = Program(joined(*(Variable(name) > 0 for name in names)))
+        for odd in (0, 1):
+            columns = ", ".join(f'{odd if name == "x777" else others} AS "{name}"' for name in names)
+            assert in_sqlite(program.emit("sql", dialect="sqlite"), columns) == odd
+
+
+@pytest.mark.parametrize(
+    "program", [nested(60, first=True), Program(sum(map(Variable, map("x{}".format, range(1100)))))]
+)
+def test_what_sqlite_cannot_read_is_refused(program):
+    with pytest.raises(InputError, match="^the program is too deep for SQLite .*: use another dialect$"):
+        program.emit("sql", dialect="sqlite")
+
+
+@pytest.mark.parametrize(
+    "program", [nested(300, first=True), Program(sum(map(Variable, map("x{}".format, range(3000)))))]
+)
+def test_what_python_cannot_compile_is_refused(program):
+    with pytest.raises(InputError, match="too deep for target 'python'"):
+        program.emit("python")
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "bigquery"])
+def test_columns_that_differ_in_case_alone_are_refused(dialect):
+    with pytest.raises(InputError, match=f"^columns 'A' and 'a' are the same column in {dialect}: rename one of them$"):
+        Program(Variable("a") > Variable("A")).emit("sql", dialect=dialect)
+    assert Program(Variable("a") > Variable("A")).emit("sql", dialect="postgres") == '"A" < "a"'
+
+
+def test_duckdb_ranks_nan_as_the_documentation_says():
+    written = Program(Variable("a") > 5).emit("sql")
+    assert duckdb.sql(f"SELECT {written} FROM (SELECT 'NaN'::DOUBLE AS a)").fetchone() == (True,)
+    assert not Program(Variable("a") > 5)({"a": [float("nan")]})[0]

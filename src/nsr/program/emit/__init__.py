@@ -53,4 +53,7 @@ def emit(program: Program, target: str, **options: Any) -> Any:
     for option, needed in known.items():
         if needed and option not in options:
             raise InputError(f"target {target!r} needs the option {option!r}")
-    return function(program, **options)
+    try:
+        return function(program, **options)
+    except RecursionError:
+        raise InputError(f"the program is nested too deep for target {target!r}") from None

@@ -74,7 +74,18 @@ def python_source(
     answer = _answer_type(expression, number, integers) + _can_be_none(expression, missing)
     definition = f"def {name}({arguments}) -> {answer}:"
     lines = ["import numpy as np", "", ""] if numpy else _imports(f"{definition} return {body}") if cells else []
-    return "\n".join([*lines, definition, *docstring(program, names), f"    return {body}", ""])
+    source = "\n".join([*lines, definition, *docstring(program, names), f"    return {body}", ""])
+    _check_compiles(source)
+    return source
+
+
+def _check_compiles(source: str) -> None:
+    """Refuse what Python finds too deep: thousands of terms in a sum, hundreds of nested parentheses."""
+    try:
+        compile(source, "<rule>", "exec")
+    except (RecursionError, MemoryError, SyntaxError) as error:
+        reason = f"Python cannot compile it ({getattr(error, 'msg', None) or error or type(error).__name__})"
+        raise InputError(f"the program is too long or nested too deep for target 'python': {reason}") from None
 
 
 def _kinds(program: Program) -> dict[str, Kind]:

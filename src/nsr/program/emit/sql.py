@@ -13,6 +13,9 @@ Where cells may be missing, NULL is what the program makes of it: a comparison w
 true or false, never NULL. Otherwise NULL gives NULL or the last branch, and so does NaN in SQLite, which stores it as
 NULL; a count, minimum, maximum or median with NULL is NULL.
 
+DuckDB and PostgreSQL rank NaN above all numbers and find it equal to itself, so that a sum that overflows (inf - inf)
+may give another answer than the program, for which no comparison with NaN holds.
+
 Dates in SQLite are texts such as 2024-01-31, times such as 2024-01-31 12:30:00.5, without a zone. In other databases
 they are of the types DATE and TIMESTAMP without a zone. MySQL and SQL Server compare texts as the collation of their
 columns says, often without regard to case. MySQL has no dates beyond the year 9999: a sum beyond it is NULL.
@@ -22,8 +25,10 @@ before each column, and a misspelt column becomes an error.
 """
 
 import math
+import sqlite3
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from typing import ClassVar
 
@@ -51,6 +56,10 @@ from nsr.program.substitution import rebuilt
 from nsr.program.times import EPOCH, UNITS, Moment, duration_unit, point
 from nsr.program.values import INT64
 
+GROUP = 100
+"""The most parts of a formula that SQLite is given in one chain."""
+CASE_SENSITIVE = ("postgres", "snowflake")
+"""Dialects in which quoted names that differ in case are different names."""
 LONGEST_DECIMAL = 38
 """Digits of a DECIMAL in most databases."""
 
@@ -76,7 +85,30 @@ def sql_expression(
         missing: Whether cells may be NULL; by default if the program has conditions, texts, dates or the like.
     """
     sql = Sql(program, dialect, table=table, integers=integers, decimals=decimals, missing=missing)
-    return translated(sql.value(), dialect)
+    written = sql.value()
+    if dialect == "sqlite":
+        _check_depth(written, program.inputs, table)
+    return translated(written, dialect)
+
+
+def _check_case(names: Iterable[str], dialect: str) -> None:
+    """Refuse columns that are one and the same column to the database."""
+    seen: dict[str, str] = {}
+    for name in names if dialect not in CASE_SENSITIVE else ():
+        other = seen.setdefault(name.lower(), name)
+        if other != name:
+            raise InputError(f"columns {other!r} and {name!r} are the same column in {dialect}: rename one of them")
+
+
+def _check_depth(written: str, names: Sequence[str], table: str | None) -> None:
+    """Refuse what SQLite's parser finds too deep, by asking it."""
+    columns = ", ".join(f"0 AS {quoted(name)}" for name in names) or "0"
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute(f"EXPLAIN SELECT {written} FROM (SELECT {columns}) AS {quoted(table or 't')}")
+        except sqlite3.OperationalError as error:
+            if "parser stack overflow" in str(error) or "too large" in str(error):
+                raise InputError(f"the program is too deep for SQLite ({error}): use another dialect") from None
 
 
 class Sql:
@@ -100,6 +132,7 @@ class Sql:
         self.expression = _terminating(expression) if decimals else expression
         reject_overflow(self.expression, "sql")
         _warn(self.expression, integers or decimals)
+        _check_case(program.inputs, dialect)
         self.dialect = dialect
         self.missing = has_cells(expression) if missing is None else missing
         before = "" if table is None else f"{quoted(table)}."
@@ -227,9 +260,13 @@ class SqlWriter(Writer):
         return f"{value}e0" if value <= FLOAT_INTEGERS else repr(float(value))
 
     def choice(self, node: Where) -> str:
-        """Write a choice."""
-        condition, then, otherwise = map(self.write, node.children)
-        return f"CASE WHEN {condition} THEN {then} ELSE {otherwise} END"
+        """Write a choice; choices between further branches are one CASE, as parsers limit how deep it is nested."""
+        branches: list[str] = []
+        last: Expression = node
+        while isinstance(last, Where):
+            branches.append(f"WHEN {self.write(last.condition)} THEN {self.write(last.then)}")
+            last = last.otherwise
+        return f"CASE {' '.join(branches)} ELSE {self.write(last)} END"
 
     def count(self, node: Count, around: int) -> str:
         """A sum of truth values as integers. Where cells may be missing, NULL counts as not holding."""
@@ -308,6 +345,13 @@ class SqlWriter(Writer):
 
 class SqliteWriter(SqlWriter):
     """SQLite: truth values are 1 and 0, dates and times are texts."""
+
+    def joined(self, parts: Sequence[str], word: str) -> str:
+        """Write parts in groups: SQLite reads a chain of words as a tree as deep as the chain is long."""
+        if len(parts) <= GROUP:
+            return word.join(parts)
+        groups = [parts[start : start + GROUP] for start in range(0, len(parts), GROUP)]
+        return self.joined([f"({word.join(group)})" for group in groups], word)
 
     def flag(self, column: str, holds: bool, around: int) -> str:
         """Write a column of truth values."""

@@ -1,7 +1,7 @@
 """Programs as infix text: the common part of the targets python, c, sql and latex."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -62,13 +62,11 @@ class Writer(ABC):
             case Compare():
                 return self.bound(self.comparison(node), COMPARE, around)
             case And():
-                return self.bound(
-                    self.both.join(self.write(part, self.inside_both) for part in node.parts), AND, around
-                )
+                both = [self.write(part, self.inside_both) for part in node.parts]
+                return self.bound(self.joined(both, self.both), AND, around)
             case Or():
-                return self.bound(
-                    self.either.join(self.write(part, self.inside_either) for part in node.parts), OR, around
-                )
+                either = [self.write(part, self.inside_either) for part in node.parts]
+                return self.bound(self.joined(either, self.either), OR, around)
             case Where():
                 return self.bound(self.choice(node), self.choice_binds, around)
             case Condition():
@@ -76,6 +74,10 @@ class Writer(ABC):
             case Not(part):
                 return self.negation(part, around)
         return self.write_number(node, around)
+
+    def joined(self, parts: Sequence[str], word: str) -> str:
+        """Write the parts of a formula with a word between them."""
+        return word.join(parts)
 
     def variable(self, node: Variable) -> str:
         """Write a column as a number; dates, times and durations in microseconds."""
