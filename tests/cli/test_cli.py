@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
 
@@ -122,7 +123,8 @@ def test_a_folder_deleted_during_a_run_is_reported_and_exits_with_1(capsys, tmp_
     assert err.startswith(f"nsr: the results are lost: {folder}/nsr.sqlite was deleted or replaced during the run")
 
 
-def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_the_request_to_end_keep_what_is_finished_and_exit_with_130(tmp_path, number):
     command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--recipe", "paper", "--workers", "1"]
     process = subprocess.Popen(
         [*command, "--out", str(tmp_path)],
@@ -133,11 +135,47 @@ def test_ctrl_c_keeps_what_is_finished_and_exits_with_130(tmp_path):
     )
     assert "blocks to run" in process.stderr.readline()
     time.sleep(1)
-    os.killpg(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.endswith("nsr: interrupted; finished blocks are kept, and the same command continues from there\n")
     assert "Traceback" not in err
+    with closing(sqlite3.connect(tmp_path / "nsr.sqlite")) as connection:
+        assert connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+SLOW_TO_END = """
+import os, signal, sys, time
+from nsr.cli import main
+from nsr.paper import commands
+
+def slow(*names, **options):
+    try:
+        print("started", flush=True)
+        time.sleep(60)
+    finally:
+        print("ending", flush=True)
+        time.sleep(60)
+
+commands.reproduce = slow
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main(["reproduce", "comparisons", "--quiet"])
+"""
+
+
+def test_ctrl_c_twice_exits_with_130_at_once():
+    process = subprocess.Popen([sys.executable, "-c", SLOW_TO_END], stdout=subprocess.PIPE, text=True)
+    for word in ("started\n", "ending\n"):
+        assert process.stdout.readline() == word
+        process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == 130
+    process.stdout.close()
+
+
+def test_handlers_of_signals_are_restored(capsys):
+    before = signal.getsignal(signal.SIGTERM)
+    nsr(capsys, "list")
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_list_and_version(capsys):

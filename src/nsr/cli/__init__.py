@@ -10,6 +10,7 @@ from nsr.cli.learn import apply, check, emit, learn
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
 from nsr.cli.profile import profile
+from nsr.cli.signals import ending_by_signals
 from nsr.errors import FailedError, InputError
 
 
@@ -34,8 +35,9 @@ app.command(list_, name="list")
 def main(tokens: Sequence[str] | None = None) -> None:
     """Run the command and exit: 0 done, 1 something failed, 2 wrong command or input, 3 no rule, 130 interrupted."""
     try:
-        code = _run(tokens)
-        flush()
+        with ending_by_signals():
+            code = _run(tokens)
+            flush()
     except BrokenPipeError:  # the reader, such as head, has seen enough
         discard_output()
         code = DONE

@@ -1,0 +1,41 @@
+"""What ends a command early: Ctrl-C, and the request to end (SIGTERM), which is treated as Ctrl-C."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from nsr.cli.output import INTERRUPTED
+
+ENDING = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def ending_by_signals() -> Iterator[None]:
+    """Inside, the first signal is a KeyboardInterrupt. From then on, another one ends the process with 130 at once.
+
+    Nothing is changed where signals belong to someone else: outside of the main thread, and where they are ignored.
+    """
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING:
+            if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+                before[number] = signal.signal(number, _interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is _interrupt:
+                signal.signal(number, handler)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    for number in ENDING:
+        signal.signal(number, _end_now)
+    raise KeyboardInterrupt
+
+
+def _end_now(_number: int, _frame: FrameType | None) -> None:
+    os._exit(INTERRUPTED)
