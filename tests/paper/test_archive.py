@@ -110,6 +110,8 @@ BROKEN = {
     "an empty metric": lambda folder: _change_cell(folder, ">", ""),
     "empty metrics": lambda folder: [_change_cell(folder, name, "", slice(1, None)) for name in (">", "epochs")],
     "not a number": lambda folder: _change_cell(folder, "epochs", "nan"),
+    "a seed beyond 64 bits": lambda folder: _change_cell(folder, "seed", "9" * 30),
+    "a memory below 0": lambda folder: _change_cell(folder, "memory", "-1"),
     "the same seed": lambda folder: _change_cell(folder, "seed", "0", slice(1, 3)),
     "an unknown metric": lambda folder: _change_cell(folder, ">", "?", slice(0, 1)),
     "a long recipe": lambda folder: _change_index(

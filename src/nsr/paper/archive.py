@@ -124,10 +124,10 @@ def _parse(experiment: Experiment[Any], row: Mapping[str, str], index: Mapping[s
         experiment.cell({name: _value(row[name], kind) for name, kind in cell_fields.items()}),
         experiment.recipe(complete_recipe(experiment.name, recipe)),
         row["profile"],
-        int(row["seed"]),
+        _count(row["seed"]),
         {name: _finite(value) for name, value in row.items() if name not in not_metrics and value},
         _finite(row["seconds"]),
-        int(row["memory"]),
+        _count(row["memory"]),
         canonical_json(environment),
     )
 
@@ -141,6 +141,13 @@ def _check_metrics(experiment: Experiment[Any], record: Record, expected: set[st
         raise ValueError(f"{min(differing)!r} is empty here or in another row of the same cell")
     if not expected:
         raise ValueError("all metrics are empty")
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**63:
+        raise ValueError(f"{text[:30]!r} is not a number from 0 to 2^63 - 1")
+    return number
 
 
 def _finite(text: str) -> float:

@@ -64,7 +64,7 @@ class Group(Generic[C]):
         kinds = {metric.name: metric.kind for metric in experiment.metrics}
         unlisted = [name for name in self.names if name not in kinds]
         if unlisted:
-            raise ValueError(f"experiment {experiment.name} measures {unlisted[0]!r}, which its metrics do not list")
+            raise InputError(f"experiment {experiment.name} measures {unlisted[0]!r}, which its metrics do not list")
         in_order = sorted(zip(self._seeds, self._positions, strict=True), key=itemgetter(0))
         return Summary(
             cell=self.cell,

@@ -9,6 +9,7 @@ import torch
 
 from nsr.paper.commands import reproduce
 from nsr.paper.sweep import executors
+from nsr.paper.sweep.store import started
 
 ORPHANS = """
 import os, sys, time
@@ -43,6 +44,21 @@ def test_no_worker_outlives_its_parent(tmp_path):
             return
         time.sleep(0.1)
     raise AssertionError("the worker is still there")
+
+
+def test_no_worker_that_is_still_importing_torch_outlives_its_parent(tmp_path):
+    (tmp_path / "torch.py").write_text("import os, time; print(os.getpid(), flush=True); time.sleep(60)")
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS.replace("print(pool.submit(os.getpid).result(), flush=True)", ""))
+    parent = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    worker = int(parent.stdout.readline())
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 10
+    while started(worker) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not started(worker)
 
 
 SUBPROCESSES = """

@@ -16,6 +16,7 @@ from nsr.errors import FailedError, InputError
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.summaries import summarise, summarise_groups
+from nsr.paper.sweep import store as store_module
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store, started
 
@@ -212,6 +213,25 @@ def test_a_folder_that_may_not_be_written(tmp_path):
     tmp_path.chmod(0o700)
 
 
+@pytest.mark.parametrize("schema", [1, SCHEMA])
+def test_a_store_that_may_not_be_written_can_be_read(tmp_path, monkeypatch, schema):
+    """As root may write everywhere, the check is replaced; SQLite itself then refuses to write."""
+    if schema == 1:
+        shutil.copy(Path(__file__).parent / "assets" / "schema1.sqlite", tmp_path / FILE)
+    else:
+        filled(tmp_path, ITEMS[:1]).close()
+    content = (tmp_path / FILE).read_bytes()
+    monkeypatch.setattr(store_module, "_is_writable", lambda _: False)
+    store = Store(tmp_path)
+    assert store.verify() == ((20, []) if schema == 1 else (3, []))
+    assert sum(map(len, store.groups().values())) > 0
+    with pytest.raises(InputError, match="readonly database; make the folder writable"):
+        store.add(ITEMS[1], block(ITEMS[1]))
+    store.close()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert (tmp_path / FILE).read_bytes() == content
+
+
 def test_a_full_disk_loses_nothing_that_was_there(tmp_path):
     store = filled(tmp_path, ITEMS[:2])
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -245,6 +265,8 @@ DAMAGE = (
     """metrics = '{"a": NaN}'""",
     "metrics = replace(metrics, '1.0', '0.9')",
     "metrics = cast(x'ff' AS TEXT)",
+    "metrics = replace(metrics, 'train', 'trayn')",
+    "finished = cast(x'80' AS TEXT)",
     "cell = '[]'",
     "recipe = '{}'",
     "seed = 7",

@@ -74,8 +74,11 @@ def _decode(value: Any) -> Any:
 
 def problem(row: Row) -> str | None:
     """What is wrong with a record that has no checksum, because an older version wrote it."""
-    content = dict(zip(COLUMNS, map(_decode, row), strict=True))
     try:
+        content: dict[str, Any] = {
+            name: value.decode() if isinstance(value, bytes) else value
+            for name, value in zip(COLUMNS, row, strict=True)
+        }
         identity, metrics = json.loads(content["identity"]), json.loads(content["metrics"])
         cell, recipe, environment = (json.loads(content[name]) for name in ("cell", "recipe", "environment"))
         named = {name: content[name] for name in ("experiment", "revision", "profile", "seed")}
@@ -90,7 +93,15 @@ def problem(row: Row) -> str | None:
         return "its metrics are not numbers"
     if not isinstance(environment, Mapping):
         return "its environment is not an object"
-    return _unknown_fields(row[1], row[8], row[2], row[3])
+    return _unknown_fields(row[1], row[8], row[2], row[3]) or _unknown_metrics(content["experiment"], row[8], metrics)
+
+
+def _unknown_metrics(name: str, revision: int, metrics: Mapping[str, float]) -> str | None:
+    experiment = EXPERIMENTS.get(name)
+    if experiment is None or experiment.revision != revision:
+        return None
+    unknown = metrics.keys() - {metric.name for metric in experiment.metrics}
+    return f"{name} has no metric {min(unknown)!r}"[:200] if unknown else None
 
 
 @functools.cache

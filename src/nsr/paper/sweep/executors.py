@@ -16,18 +16,18 @@ MakeExecutor = Callable[[int], Executor]
 """Makes an executor with this number of workers."""
 
 
-def local(workers: int) -> Executor:
-    """Spawned processes with one thread each. Never forked: a fork after torch has run hangs."""
-    context = multiprocessing.get_context("spawn")
+def local(workers: int, method: str = "spawn") -> Executor:
+    """Spawned processes with one thread each. Fork them only where torch has not run: a fork after it has run hangs."""
+    context = multiprocessing.get_context(method)
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
 
 
 def _start_worker() -> None:
     """One thread; Ctrl-C is left to the parent; and no worker outlives its parent."""
-    import torch
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_exit_with_parent, daemon=True).start()
+    import torch  # takes seconds, during which the parent may end
+
     torch.set_num_threads(1)
 
 

@@ -49,7 +49,10 @@ class Failure:
 
 
 class Store:
-    """Results of all experiments in one folder. Any number of processes may use it at the same time."""
+    """Results of all experiments in one folder. Any number of processes may use it at the same time.
+
+    A store in a folder that may not be written can be read; one of an older schema is brought up to date in memory.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
@@ -58,12 +61,27 @@ class Store:
         except OSError as error:
             raise InputError(f"cannot create the folder {folder}: {error.strerror}") from None
         with self._explained():
-            self._connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+            self.read_only = self.path.exists() and not _is_writable(self.path)
+            self._connection = self._connected()
             self._connection.text_factory = _decode
             self._open()
         self._file = _file_number(self.path)
         self._checked = 0
         """The number of the last record that is known to be intact."""
+
+    def _connected(self) -> sqlite3.Connection:
+        if not self.read_only:
+            return sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        wal = self.path.with_name(f"{FILE}-wal")
+        mode = "mode=ro" if wal.exists() and wal.stat().st_size else "immutable=1"  # without a log nobody writes to it
+        connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None)
+        (schema,) = connection.execute("PRAGMA user_version").fetchone()
+        if schema >= SCHEMA:
+            return connection
+        with contextlib.closing(connection):
+            copied = sqlite3.connect(":memory:", isolation_level=None)
+            connection.backup(copied)
+        return copied
 
     def _open(self) -> None:
         connection = self._connection
@@ -75,8 +93,9 @@ class Store:
             raise InputError(
                 f"{self.path} was written by a newer nsr (its schema is {schema}, this one reads {SCHEMA}); update nsr"
             )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        if not self.read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
         if schema < SCHEMA:
             with self._transaction():
                 # Another process may have made or migrated the tables since the check above.
@@ -89,6 +108,8 @@ class Store:
                         add_recipe_fields(connection)
                     add_checksums(connection)
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
+        if self.read_only:
+            connection.execute("PRAGMA query_only = ON")  # also for a copy, which would be lost
 
     def _is_empty(self) -> bool:
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -278,6 +299,11 @@ _ADVICE = {
     "CORRUPT": "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out",
     "BUSY": "; another program has locked it: try again",
 }
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether a database can be written: SQLite makes files beside it."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK | os.X_OK)
 
 
 def _decode(text: bytes) -> str:
