@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup reproduce test outer other-cpu lint graph bench battery
+.PHONY: setup reproduce test outer other-cpu lint graph bench battery attack
 
 setup: .venv/ready
 
@@ -46,3 +46,7 @@ battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
 	mkdir -p runs
 	$(BIN)/python benchmarks/learn.py --json runs/learn.jsonl --markdown
+
+# 36,860 damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
+attack: setup
+	$(BIN)/python benchmarks/attack.py

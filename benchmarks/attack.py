@@ -1,0 +1,269 @@
+"""Feed every loader with damaged and hostile files: no traceback, no hang, no more memory than a limit.
+
+Inputs are mutations of good files and follow from the seed, the loader and a number alone. They are loaded in worker
+processes, each input in at most 10 seconds and 1 GB; a worker that takes longer is killed.
+
+    python benchmarks/attack.py                    # all inputs; exits with 1 if anything was found
+    python benchmarks/attack.py --share 0.05       # fewer of each
+    python benchmarks/attack.py --only store --keep runs/found
+"""
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from attack_loaders import LOADERS, Loader
+from attack_mutations import mutate
+
+SECONDS, MEGABYTES = 10.0, 1000
+"""The most that one input may take; seconds are those of the CPU, as the machine may have other work."""
+ASLEEP = 60.0
+"""Seconds after which an input that takes no CPU counts as hanging."""
+MOST = 3000
+"""Megabytes at which a worker is killed at once, so that the machine survives."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one input: loaded, refused, traceback, over memory, hang or crash."""
+
+    loader: str
+    number: int
+    kind: str
+    detail: str = ""
+
+
+@dataclass
+class Tally:
+    """Counts of outcomes by loader, and what was found."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    found: list[Outcome] = field(default_factory=list)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count an outcome."""
+        self.counts.setdefault(outcome.loader, Counter())[outcome.kind] += 1
+        if outcome.kind not in ("loaded", "refused"):
+            self.found.append(outcome)
+
+    def total(self, *kinds: str) -> int:
+        """Inputs of these kinds; of all by default."""
+        return sum(n for counts in self.counts.values() for kind, n in counts.items() if not kinds or kind in kinds)
+
+    def lines(self) -> Iterator[str]:
+        """The counts as a table."""
+        for name, counts in self.counts.items():
+            yield f"{name:14} {counts.total():6,}  " + ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items()))
+        yield (
+            f"{self.total():,} inputs: {self.total('traceback', 'crash')} tracebacks, {self.total('hang')} hangs over "
+            f"{SECONDS:g} s, {self.total('over memory')} over {MEGABYTES:,} MB"
+        )
+
+
+def content_of(loader: Loader, number: int, seed: int) -> bytes:
+    """An input; the first ones are the good files themselves and those that were written by hand."""
+    given = [*loader.samples, *loader.hostile]
+    if number < len(given):
+        return given[number]
+    return mutate(loader.samples, loader.tokens, random.Random(f"{seed} {loader.name} {number}"))
+
+
+def work(connection: Connection, seed: int) -> None:
+    """Load what the other end asks for, and answer with an outcome."""
+    warnings.simplefilter("ignore")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    with tempfile.TemporaryDirectory() as name:
+        os.chdir(name)
+        while (job := connection.recv()) is not None:
+            loader, number = LOADERS[job[0]], job[1]
+            folder = Path(name) / "input"
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            before = _reset_peak()
+            kind, detail = _load(loader, folder, content_of(loader, number, seed))
+            if _peak() - before > MEGABYTES * 1000:
+                kind, detail = "over memory", f"{(_peak() - before) / 1000:.0f} MB"
+            connection.send(Outcome(loader.name, number, kind, detail))
+
+
+def _load(loader: Loader, folder: Path, content: bytes) -> tuple[str, str]:
+    from nsr.errors import FailedError, InputError
+
+    try:
+        loader.load(folder, content)
+    except (InputError, FailedError) as error:
+        text = str(error)
+        return ("refused", "") if len(text) < 1000 and text else ("traceback", f"an error of {len(text)} characters")
+    except OSError as error:
+        return ("refused", "") if error.filename else ("traceback", traceback.format_exc())
+    except MemoryError:
+        return "over memory", traceback.format_exc()
+    except BaseException:
+        return "traceback", traceback.format_exc()
+    return "loaded", ""
+
+
+def _reset_peak() -> int:
+    Path("/proc/self/clear_refs").write_text("5")
+    return _peak()
+
+
+def _peak() -> int:
+    """The most memory in use since the last reset, in kB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+class Worker:
+    """A process that loads inputs, one at a time."""
+
+    def __init__(self, seed: int) -> None:
+        self.connection, theirs = multiprocessing.Pipe()
+        context = multiprocessing.get_context("spawn")
+        self.process = context.Process(target=work, args=(theirs, seed), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.job: tuple[str, int] | None = None
+        self.began = self.cpu_before = 0.0
+        self.started = False
+
+    def give(self, job: tuple[str, int] | None) -> None:
+        """Send a job; None ends it."""
+        self.job, self.began, self.cpu_before = job, time.monotonic(), self.cpu()
+        self.connection.send(job)
+
+    def is_late(self) -> bool:
+        """Whether its input takes too long; its first input may wait for imports."""
+        more = 0 if self.started else 60
+        return self.cpu() - self.cpu_before > SECONDS + more or time.monotonic() - self.began > ASLEEP + more
+
+    def cpu(self) -> float:
+        """Seconds of CPU that the process has taken."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def is_too_large(self) -> bool:
+        """Whether it holds so much memory that it must be killed."""
+        try:
+            pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        except OSError:
+            return False
+        return pages * resource.getpagesize() > MOST * 10**6
+
+    def stop(self) -> None:
+        """Kill it."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def attack(
+    jobs: Sequence[tuple[str, int]],
+    *,
+    seed: int,
+    workers: int = 2,
+    on_outcome: Callable[[Outcome], None] = lambda _: None,
+) -> Tally:
+    """Load all inputs, each named by its loader and its number."""
+    for name in {name for name, _ in jobs}:
+        _ = LOADERS[name].samples  # a mistake in one of them would end every worker
+    tally, queue = Tally(), list(reversed(jobs))
+    running = [Worker(seed) for _ in range(min(workers, len(queue)))]
+    for worker in running:
+        worker.give(queue.pop())
+    while running:
+        ready = wait([worker.connection for worker in running], timeout=0.2)
+        for worker in list(running):
+            outcome: Any = None
+            if worker.connection in ready:
+                try:
+                    outcome = worker.connection.recv()
+                    worker.started = True
+                except EOFError:
+                    worker.process.join()
+                    outcome = Outcome(*worker.job, "crash", f"the worker ended with {worker.process.exitcode}")
+            elif worker.is_late():
+                outcome = Outcome(*worker.job, "hang")
+            elif worker.is_too_large():
+                outcome = Outcome(*worker.job, "over memory", "killed")
+            if outcome is None:
+                continue
+            tally.add(outcome)
+            on_outcome(outcome)
+            if outcome.kind in ("crash", "hang") or outcome.detail == "killed":
+                worker.stop()
+                running.remove(worker)
+                worker = Worker(seed)
+                running.append(worker)
+            if queue:
+                worker.give(queue.pop())
+            else:
+                worker.stop()
+                running.remove(worker)
+    return tally
+
+
+def jobs_of(names: Sequence[str], share: float) -> list[tuple[str, int]]:
+    """A share of the inputs of each loader."""
+    return [(name, number) for name in names for number in range(max(1, round(share * LOADERS[name].inputs)))]
+
+
+def main() -> None:
+    """Print the counts and what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=LOADERS, default=list(LOADERS))
+    parser.add_argument("--number", type=int, help="only this input")
+    parser.add_argument("--share", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="write the inputs that were found into this folder")
+    parser.add_argument("--json", type=Path, help="append the counts as a line")
+    options = parser.parse_args()
+    began = time.monotonic()
+    jobs = jobs_of(options.only, options.share)
+    if options.number is not None:
+        jobs = [(name, options.number) for name in options.only]
+
+    def on_outcome(outcome: Outcome) -> None:
+        if outcome.number % 500 == 499:
+            print(f"{outcome.loader} {outcome.number + 1:,}", file=sys.stderr, flush=True)
+        if outcome.kind in ("loaded", "refused"):
+            return
+        print(f"{outcome.loader} {outcome.number}: {outcome.kind}\n{outcome.detail[-3000:]}", flush=True)
+        if options.keep:
+            options.keep.mkdir(parents=True, exist_ok=True)
+            content = content_of(LOADERS[outcome.loader], outcome.number, options.seed)
+            (options.keep / f"{outcome.loader}-{outcome.number}").write_bytes(content)
+
+    tally = attack(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
+    print(*tally.lines(), sep="\n")
+    minutes = round((time.monotonic() - began) / 60, 1)
+    print(f"seed {options.seed}, {minutes} minutes")
+    if options.json:
+        record = {"seed": options.seed, "minutes": minutes, "inputs": tally.total(), "counts": tally.counts}
+        with options.json.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+    sys.exit(1 if tally.found else 0)
+
+
+if __name__ == "__main__":
+    main()
