@@ -224,7 +224,7 @@ def test_a_store_that_may_not_be_written_can_be_read(tmp_path, monkeypatch, sche
     monkeypatch.setattr(store_module, "_is_writable", lambda _: False)
     store = Store(tmp_path)
     assert store.verify() == ((20, []) if schema == 1 else (3, []))
-    assert sum(map(len, store.groups().values())) > 0
+    assert len(store.groups().get("comparisons", ())) == (0 if schema == 1 else 1)
     with pytest.raises(InputError, match="readonly database; make the folder writable"):
         store.add(ITEMS[1], block(ITEMS[1]))
     store.close()
