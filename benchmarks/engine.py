@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -84,49 +84,59 @@ class CLoop:
         return (ours.logit(ROWS.x) - theirs.logit(ROWS.x)).abs().max().item()
 
 
-def main() -> None:
-    """Measure and print."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seeds", type=int, default=100, help="members of an ensemble (default 100)")
-    options.add_argument("--rounds", type=int, default=5, help="rounds, of which the least counts (default 5)")
-    options.add_argument("--json", type=Path, help="file for the record")
-    chosen = options.parse_args()
-    torch.set_num_threads(1)
-
+def measured(seeds: int, rounds: int, console: Console) -> dict[str, float]:
+    """Microseconds per model and epoch of every contender."""
+    loop = CLoop()
     contenders: dict[str, Callable[[], float]] = {}
     for kind in (NSR, MLP):
-        contenders[f"{kind.__name__} plain loop, one seed"] = partial(plain, kind)
+        contenders[f"{kind.__name__}, plain loop"] = partial(plain, kind)
         for name in ("compiled", "native"):
-            contenders[f"{kind.__name__} {name}, {chosen.seeds} seeds"] = partial(
-                engine, kind, chosen.seeds, False, name
-            )
+            contenders[f"{kind.__name__}, {name}"] = partial(engine, kind, seeds, False, name)
     for name in ("compiled", "native"):
-        contenders[f"NSR {name}, {chosen.seeds} seeds, folded to 39 rows"] = partial(
-            engine, NSR, chosen.seeds, True, name
-        )
-    loop = CLoop()
-    contenders["NSR C loop, one seed"] = loop.seconds
-    console = Console(width=100)
+        contenders[f"NSR, {name}, folded to 39 rows"] = partial(engine, NSR, seeds, True, name)
+    contenders[LIMIT] = loop.seconds
     console.print(f"C loop and torch differ by at most {loop.check():.1e} in a logit after 100 epochs")
     console.print("warming up (torch.compile compiles a step for each kind) ...")
     for measure in contenders.values():
         measure()
-    best = {
-        name: min(times)
-        for name, times in zip(
-            contenders,
-            zip(*([measure() for measure in contenders.values()] for _ in range(chosen.rounds)), strict=True),
-            strict=True,
-        )
-    }
-    table = Table("400 rows of Section 4.1", "us per model and epoch", "plain loop / this", "this / C loop", box=None)
-    for name, seconds in best.items():
-        reference = best[f"{name[:3]} plain loop, one seed"]
-        by_c = f"{seconds / best['NSR C loop, one seed']:,.2f}" if name.startswith("NSR") else ""
-        table.add_row(name, f"{seconds * 1e6:,.2f}", f"{reference / seconds:,.0f}", by_c)
+    taken = [[measure() for measure in contenders.values()] for _ in range(rounds)]
+    return {name: min(times) * 1e6 for name, times in zip(contenders, zip(*taken, strict=True), strict=True)}
+
+
+LIMIT = "NSR, C loop"
+HEADINGS = ("400 rows of Section 4.1", "us per model and epoch", "plain loop / this", "this / C loop")
+
+
+def rows(microseconds: dict[str, float]) -> Iterator[tuple[str, ...]]:
+    """The rows of the table: each contender, its time, and both ratios."""
+    for name, time_taken in microseconds.items():
+        faster = microseconds[f"{name[:3]}, plain loop"] / time_taken
+        by_c = f"{time_taken / microseconds[LIMIT]:,.2f}" if name.startswith("NSR") else ""
+        yield name, f"{time_taken:,.2f}", f"{faster:,.0f}", by_c
+
+
+def main() -> None:
+    """Measure, or read a record, and print."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seeds", type=int, default=100, help="members of an ensemble (default 100)")
+    options.add_argument("--rounds", type=int, default=5, help="rounds, of which the least counts (default 5)")
+    options.add_argument("--json", type=Path, help="file for the record")
+    options.add_argument("--from", dest="record", type=Path, help="print the table of a record as Markdown")
+    chosen = options.parse_args()
+    if chosen.record:
+        microseconds = json.loads(chosen.record.read_text(encoding="utf-8"))["microseconds"]
+        for row in (HEADINGS, ("---",) * len(HEADINGS), *rows(microseconds)):
+            print(f"| {' | '.join(row)} |")
+        return
+    torch.set_num_threads(1)
+    console = Console(width=100)
+    microseconds = measured(chosen.seeds, chosen.rounds, console)
+    table = Table(*HEADINGS, box=None)
+    for row in rows(microseconds):
+        table.add_row(*row)
     console.print(table)
     if chosen.json:
-        record = {"machine": json.loads(environment()), "microseconds": {name: best[name] * 1e6 for name in best}}
+        record = {"machine": json.loads(environment()), "seeds": chosen.seeds, "microseconds": microseconds}
         chosen.json.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
