@@ -70,6 +70,12 @@ def on_floats(expression: Expression, columns: Mapping[str, torch.Tensor]) -> to
     return _Tensors(columns).answer(expression)
 
 
+def on_exact_numbers(expression: Expression, values: Mapping[str, int | Fraction]) -> Any:
+    """Evaluate on int and Fraction without inspecting the numbers, as the steps of a long loop need."""
+    answer = _Scalars(values).answer(expression)
+    return answer if expression.is_boolean else _int_if_integral(answer)
+
+
 def _answer(expression: Expression, given: Mapping[str, Any]) -> Any:
     """Evaluate on numpy arrays and Python numbers."""
     has_arrays = any(isinstance(value, np.ndarray) for value in given.values())

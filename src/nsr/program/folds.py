@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nsr.program.evaluation import evaluate
+from nsr.program.evaluation import evaluate, on_exact_numbers
 from nsr.program.expressions import Compare, Expression, Variable, Where
 from nsr.program.program import Evidence
 
@@ -83,17 +83,20 @@ class Fold:
     def _list(self, items: Iterable[Any]) -> Any:
         if not isinstance(items, Iterable):
             raise ValueError(f"a list must hold numbers, got {items!r}")
-        numbers = iter(items)
-        try:
-            first = next(numbers)
-        except StopIteration:
-            raise ValueError("a list must have at least one element, got none") from None
+        numbers = list(items)
+        if not numbers:
+            raise ValueError("a list must have at least one element, got none")
+        first = numbers[0]
         if isinstance(first, list | tuple):
             raise ValueError(f"a list must hold numbers, got {first!r}: pass several lists as the rows of an array")
-        state = self._at(self.start, first, first, first)
-        for item in numbers:
-            state = self._at(self.step, state, first, item)
+        at = self._at_integers if all(type(number) is int for number in numbers) else self._at
+        state = at(self.start, first, first, first)
+        for item in numbers[1:]:
+            state = at(self.step, state, first, item)
         return state
+
+    def _at_integers(self, expression: Expression, state: Any, first: int, item: int) -> Any:
+        return on_exact_numbers(expression, {self.state: state, FIRST.name: first, ITEM.name: item})
 
     def _at(self, expression: Expression, state: Any, first: Any, item: Any) -> Any:
         return evaluate(expression, {self.state: state, FIRST.name: first, ITEM.name: item}, rows=first)
