@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup reproduce test outer other-cpu lint graph bench battery attack
+.PHONY: setup reproduce test outer other-cpu lint graph bench battery attack playground
 
 setup: .venv/ready
 
@@ -50,3 +50,7 @@ battery: setup
 # 36,860 damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
 attack: setup
 	$(BIN)/python benchmarks/attack.py
+
+# The page that `nsr play` opens, from playground/; needs node and npm. The result is committed.
+playground:
+	cd playground && npm install --no-package-lock --no-audit --no-fund --silent && npm run --silent build

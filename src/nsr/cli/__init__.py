@@ -9,6 +9,7 @@ import cyclopts
 from nsr.cli.learn import apply, check, emit, learn
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, WRONG, OutputError, discard_output, flush, print_message
 from nsr.cli.paper import list_, report, reproduce, results
+from nsr.cli.play import play
 from nsr.cli.profile import profile
 from nsr.cli.signals import ending_by_signals
 from nsr.errors import FailedError, InputError
@@ -27,7 +28,7 @@ app = cyclopts.App(
     help_format="plaintext",
     suppress_keyboard_interrupt=False,
 )
-for command in (learn, apply, emit, check, profile, reproduce, results, report):
+for command in (learn, apply, emit, check, profile, play, reproduce, results, report):
     app.command(command)
 app.command(list_, name="list")
 
