@@ -13,14 +13,15 @@ from nsr.files import write
 from nsr.html import VEGA_LITE, embedded, write_html
 from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.report.appendix import mlp_weights, nsr_weights, runtimes
 from nsr.paper.report.bits import status_bit_figures
+from nsr.paper.report.diagrams import DIAGRAMS
+from nsr.paper.report.findings import baselines, differences, losses
 from nsr.paper.spec import Experiment
 from nsr.paper.tables import Table
 
 UNKNOWN = dict.fromkeys(("cpu", "cores", "instructions", "system", "python", "torch", "nsr", "training"), "unknown")
 """What the page shows of an environment that was not recorded completely."""
-DIFFERENCE = 0.05
-"""The least difference from a mean of the paper that the page lists."""
 
 Summaries = Mapping[str, Sequence[Summary[Any]]]
 """The summaries of each experiment, by its name."""
@@ -42,6 +43,11 @@ class Section:
     megabytes: float
     """Peak memory of a worker."""
     differences: list[str]
+    """Where recipe ``paper`` differs from the printed numbers."""
+    losses: list[str]
+    """Where our NSR is worse than our MLP."""
+    baselines: list[str]
+    """Whether the MLP of each cell fits its training rows."""
     tables: Sequence[Table]
 
 
@@ -63,22 +69,10 @@ def section(experiment: Experiment[Any], summaries: Sequence[Summary[Any]]) -> S
         },
         megabytes=max((summary.memory for summary in summaries), default=0) / 2**20,
         differences=differences(summaries),
+        losses=[loss.text for loss in losses(experiment, summaries)],
+        baselines=baselines(summaries),
         tables=experiment.tables(summaries),
     )
-
-
-def differences(summaries: Sequence[Summary[Any]]) -> list[str]:
-    """Where recipe ``paper`` differs from the printed numbers: the largest difference of each cell."""
-    lines = []
-    for summary in summaries:
-        if summary.recipe != "paper" or not summary.published:
-            continue
-        name = max(summary.published, key=lambda name: abs(summary.metrics[name] - summary.published[name]))
-        ours, paper = summary.metrics[name], summary.published[name]
-        if abs(ours - paper) >= DIFFERENCE:
-            fields = " ".join(str(value) for value in vars(summary.cell).values())
-            lines.append(f"{fields}: at {name} ours is {ours:.3f}, the paper's {paper:.2f}")
-    return lines
 
 
 def write_page(file: Path, summaries: Summaries) -> None:
@@ -93,6 +87,8 @@ def write_page(file: Path, summaries: Summaries) -> None:
             name: [embedded(*figure) for figure in experiment.figures(summaries.get(name, []))]
             for name, experiment in EXPERIMENTS.items()
         },
+        diagrams=DIAGRAMS,
+        appendices=[runtimes(summaries), nsr_weights(), mlp_weights()],
         bits=[embedded(*figure) for figure in status_bit_figures()],
         environments=[UNKNOWN | json.loads(environment) for environment in sorted(environments)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),

@@ -1,0 +1,59 @@
+"""Every number of the pages that comes from records is the one that the committed records give."""
+
+import csv
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SPECIFICATION = importlib.util.spec_from_file_location("measured", ROOT / "tools" / "measured.py")
+measured = importlib.util.module_from_spec(SPECIFICATION)
+sys.modules["measured"] = measured  # its dataclasses look for their module
+SPECIFICATION.loader.exec_module(measured)
+
+
+@pytest.mark.parametrize("name", measured.PAGES)
+def test_every_block_is_what_the_committed_records_say(name):
+    page = (ROOT / name).read_text()
+    assert measured.written(page, measured.Measured(ROOT / "results")) == page, "run python tools/measured.py"
+
+
+def test_every_block_is_used_and_every_marker_has_its_end():
+    used = set()
+    for name in measured.PAGES:
+        page = (ROOT / name).read_text()
+        found = [block[1] for block in measured.MARKERS.findall(page)]
+        assert page.count("<!-- measured: ") == page.count("<!-- /measured -->") == len(found) > 0
+        used.update(found)
+    assert used == set(measured.BLOCKS)
+
+
+def test_a_number_that_drifts_is_noticed(tmp_path):
+    shutil.copytree(ROOT / "results", tmp_path / "results")
+    path = tmp_path / "results" / "piecewise.csv"
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if (row["model"], row["function"], row["recipe"]) == ("nsr", "f", "paper"):
+            row["3^8"] = "0.5"
+    with path.open("w", newline="") as file:
+        table = csv.DictWriter(file, rows[0])
+        table.writeheader()
+        table.writerows(rows)
+    check = [sys.executable, str(ROOT / "tools/measured.py"), "--check", "--from", str(tmp_path / "results")]
+    ran = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert ran.returncode == 1, ran.stderr
+    assert "README.md: results" in ran.stdout.splitlines()
+
+
+def test_the_prose_of_the_readme_about_the_paper_has_no_figure_of_its_own():
+    page = (ROOT / "README.md").read_text()
+    section = page[page.index("## The paper, section by section") : page.index("## Install")]
+    prose = measured.MARKERS.sub("", section)
+    assert re.findall(r"\b0\.\d\d+\b", prose) in (["0.01", "0.01"], ["0.01"])  # a learning rate and a threshold
+    assert not re.findall(r"\b\d+ of \d+\b", prose)

@@ -1,0 +1,536 @@
+"""Write the numbers of README.md, docs/results.md and docs/fidelity.md from the committed records.
+
+Each page has blocks between ``<!-- measured: NAME -->`` and ``<!-- /measured -->``; NAME is a function below, and what
+it returns stands between the markers. A test compares them, so that no number in them can drift from its record.
+
+    python tools/measured.py           # rewrite every block; do this after results/ has changed
+    python tools/measured.py --check   # exit 1 and name the blocks that differ
+"""
+
+import argparse
+import json
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from nsr.data import COMPARISONS
+from nsr.paper import archive
+from nsr.paper.cells import Summary
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
+from nsr.paper.experiments.shortest_paths import AXES, error
+from nsr.paper.report.findings import baselines, differences, losses, number, rate_text
+from nsr.paper.summaries import summarise
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "docs/results.md", "docs/fidelity.md")
+MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)", re.DOTALL)
+INEQUALITIES = (">", "<", ">=", "<=")
+
+
+class Measured:
+    """The committed records, summarised."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.of = {name: summarise(EXPERIMENTS[name], kept) for name, kept in archive.read(folder).items()}
+        missing = [name for name in EXPERIMENTS if not self.of.get(name)]
+        if missing:
+            raise SystemExit(f"{folder} has no current records of {', '.join(missing)}: run nsr reproduce and export")
+
+    def one(self, name: str, recipe: str, **fields: Any) -> Summary[Any]:
+        """The summary of a cell."""
+        for summary in self.of[name]:
+            if summary.recipe == recipe and all(getattr(summary.cell, key) == fields[key] for key in fields):
+                return summary
+        raise SystemExit(f"{self.folder} has no records of {name}, recipe {recipe}, {fields}")
+
+    def minutes(self, name: str, recipe: str) -> float:
+        """Minutes of one core for all cells and seeds."""
+        return sum(summary.seconds for summary in self.of[name] if summary.recipe == recipe) / 60
+
+    def lines(self, file: str) -> list[dict[str, Any]]:
+        """Records of a benchmark; none where there is no such file."""
+        path = self.folder / file
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def code(names: Iterable[str]) -> str:
+    """Names in back quotes."""
+    return " ".join(f"`{name}`" for name in names)
+
+
+def span(values: Iterable[float]) -> str:
+    """The least and the largest of several numbers."""
+    values = list(values)
+    low, high = number(min(values)), number(max(values))
+    return low if low == high else f"{low} to {high}"
+
+
+def paragraph(text: str) -> str:
+    """Text, wrapped."""
+    return textwrap.fill(" ".join(text.split()), 120, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def bullets(lines: Iterable[str]) -> str:
+    """Lines of a list, wrapped."""
+    options: dict[str, Any] = {"initial_indent": "- ", "subsequent_indent": "  ", "break_on_hyphens": False}
+    return "\n".join(textwrap.fill(line, 120, break_long_words=False, **options) for line in lines) + "\n"
+
+
+# The table of the README: a row for each measure, a column for each model and recipe.
+
+
+@dataclass(frozen=True)
+class Column:
+    """A model under a recipe; ``soft`` is the trained network where its program is tested."""
+
+    heading: str
+    model: str
+    recipe: str
+    soft: bool = False
+
+
+COLUMNS = (
+    Column("NSR, `paper`", "nsr", "paper"),
+    Column("MLP, `paper`", "mlp", "paper"),
+    Column("NSR, `exact`", "nsr", "exact"),
+    Column("soft, `exact`", "nsr", "exact", soft=True),
+    Column("MLP, `exact`", "mlp", "exact"),
+)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A row: which summaries of an experiment it is about, and what it shows of them."""
+
+    experiment: str
+    label: str
+    chosen: Callable[[Any], bool]
+    """Whether it is about a cell."""
+    entry: Callable[[Sequence[Summary[Any]]], str]
+    published: str | None = None
+    """The metric that the paper prints, if it does."""
+    paper: str = "-"
+    """Or what its text says."""
+    headline: bool = False
+    """Whether the README shows it too."""
+    model: str | None = None
+    """Another model, in the place of the NSR."""
+    soft: bool = True
+    """Whether the trained network has another value than the program."""
+
+    def cells(self, m: "Measured") -> list[str]:
+        """The paper's number, and ours in each column."""
+        printed = self.paper
+        if self.published is not None:
+            found = self._summaries(m, COLUMNS[0])
+            printed = f"{fmean(summary.published[self.published] for summary in found):.2f}"
+        return [printed, *(self._text(m, column) for column in COLUMNS)]
+
+    def _summaries(self, m: "Measured", column: Column) -> list[Summary[Any]]:
+        if (column.soft and not self.soft) or (self.model and column.model != "nsr"):
+            return []
+        found = [
+            summary
+            for summary in m.of[self.experiment]
+            if summary.recipe == column.recipe
+            and getattr(summary.cell, "model", "nsr") == (self.model or column.model)
+            and self.chosen(summary.cell)
+        ]
+        return [summary.soft for summary in found if summary.soft is not None] if column.soft else found
+
+    def _text(self, m: "Measured", column: Column) -> str:
+        found = self._summaries(m, column)
+        return self.entry(found) if found else "-"
+
+
+def mean_of(*metrics: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """The mean over cells and metrics, with the standard deviation of the seeds' means."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        columns = [summary.values[metric] for summary in found for metric in metrics]
+        seeds = [fmean(values) for values in zip(*columns, strict=True)]
+        deviation = stdev(seeds) if len(seeds) > 1 else 0.0
+        return f"{number(fmean(seeds))} ± {number(deviation if deviation > 1e-12 else 0.0)}"
+
+    return entry
+
+
+def least_of(*metrics: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """The worst seed, by its mean over cells and metrics."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        columns = [summary.values[metric] for summary in found for metric in metrics]
+        return number(min(fmean(values) for values in zip(*columns, strict=True)))
+
+    return entry
+
+
+def largest_of(*metrics: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """The largest mean of any metric, and the largest value of a single seed."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        means = [summary.metrics[metric] for summary in found for metric in metrics]
+        single = [max(summary.values[metric]) for summary in found for metric in metrics]
+        return f"{max(means):.1e}, {max(single):.1e}" if max(single) else "0"
+
+    return entry
+
+
+def rate_of(*metrics: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """The number of trainings at which the metrics, by default all accuracies, are 1."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        return rate_text(sum(s.perfect(*metrics) for s in found), sum(s.seeds for s in found))
+
+    return entry
+
+
+def ratio_of(metric: str, base: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """How many times one mean is the other."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        below = found[0].metrics[base]
+        return f"{found[0].metrics[metric] / below:.2g}" if below else "-"
+
+    return entry
+
+
+def peak_of(metric: str) -> Callable[[Sequence[Summary[Any]]], str]:
+    """The number of units with the largest mean, and the range of the means."""
+
+    def entry(found: Sequence[Summary[Any]]) -> str:
+        best = max(found, key=lambda summary: summary.metrics[metric])
+        return f"{best.cell.redundancy} ({span(summary.metrics[metric] for summary in found)})"
+
+    return entry
+
+
+def _measures() -> Iterator[Measure]:
+    yield from _table_1()
+    yield from _maps()
+    yield from _table_2()
+    yield from _loops()
+    yield from _paths()
+    yield from _digits()
+
+
+def _table_1() -> Iterator[Measure]:
+    def of(*names: str) -> Callable[[Any], bool]:
+        return lambda cell: cell.comparison in names
+
+    each: dict[str, tuple[str, ...]] = {code(INEQUALITIES): INEQUALITIES, "`=`": ("=",), "`!=`": ("!=",)}
+    for label, names in each.items():
+        yield Measure(
+            "comparisons", f"{label} at 10^13", of(*names), mean_of("10^13"), published="10^13", headline=True
+        )
+        yield Measure("comparisons", f"{label} at 10^15", of(*names), mean_of("10^15"))
+        yield Measure("comparisons", f"{label}, right everywhere", of(*names), rate_of())
+    yield Measure("comparisons", "all six, right everywhere", of(*COMPARISONS), rate_of(), headline=True)
+    yield Measure("comparisons", "all six, read", of(*COMPARISONS), rate_of("read"))
+    yield Measure(
+        "comparisons", "all six, read without labels", of(*COMPARISONS), rate_of("read without labels"), headline=True
+    )
+
+
+def _maps() -> Iterator[Measure]:
+    def squares(border: float, *, above: bool) -> Callable[[Any], bool]:
+        return lambda cell: cell.scale != "auto" and (cell.scale * cell.delta > border / 2) == above
+
+    equal, others = ("=", "!="), INEQUALITIES
+    yield Measure(
+        "floats", "`=` `!=`, lambda >= 1/delta", squares(1, above=True), mean_of(*equal), paper="learned", headline=True
+    )
+    yield Measure(
+        "floats", "`=` `!=`, elsewhere", squares(1, above=False), mean_of(*equal), paper="not learned", headline=True
+    )
+    label = f"{code(others)}, lambda >= 10^-3/delta"
+    yield Measure("floats", label, squares(1e-3, above=True), mean_of(*others), paper="learned")
+    yield Measure("floats", f"{code(others)}, elsewhere", squares(1e-3, above=False), mean_of(*others))
+    automatic = "lambda from the data, delta 10^-6 to 10^6, all six"
+    yield Measure("floats", automatic, lambda cell: cell.scale == "auto", mean_of(*COMPARISONS), headline=True)
+    yield Measure("floats", "the same, right everywhere", lambda c: c.scale == "auto", rate_of(*COMPARISONS))
+
+
+def _table_2() -> Iterator[Measure]:
+    for function in ("abs", "f"):
+
+        def chosen(cell: Any, function: str = function) -> bool:
+            return bool(cell.function == function)
+
+        for at in ("train", "3^5", "3^6", "3^8", "3^13"):
+            head = (function, at) in {("abs", "3^5"), ("abs", "3^13"), ("f", "3^6"), ("f", "3^8"), ("f", "3^13")}
+            yield Measure("piecewise", f"{function} at {at}", chosen, mean_of(at), published=at, headline=head)
+        yield Measure("piecewise", f"{function} at 3^33", chosen, mean_of("3^33"))
+        yield Measure("piecewise", f"{function}, read", chosen, rate_of("read"), soft=False)
+        yield _unaided("piecewise", function, chosen)
+    for task in ("=", "!=", "f"):
+        for units in (1, 2, 5, 10, 15):
+
+            def sized(cell: Any, units: int = units) -> bool:
+                return bool(cell.redundancy == units)
+
+            label = f"{task if task == 'f' else code([task])} with {units} unit{'s' * (units > 1)}"
+            head = (task, units) in {("=", 1), ("=", 10)}
+            yield Measure("redundancy", label, sized, mean_of(task), headline=head, soft=task == "f")
+    label = "f: most with so many units (range)"
+    yield Measure("redundancy", label, lambda _: True, peak_of("f"), paper="2", headline=True)
+
+
+def _unaided(experiment: str, what: str, chosen: Callable[[Any], bool]) -> Measure:
+    entry = rate_of("read without labels")
+    return Measure(experiment, f"{what}, read without labels", chosen, entry, headline=True, soft=False)
+
+
+def _loops() -> Iterator[Measure]:
+    def within(power: int) -> list[str]:
+        return [square(length, power, absolute=True) for length in LENGTHS]
+
+    for loop in ("minimum", "count"):
+
+        def chosen(cell: Any, loop: str = loop) -> bool:
+            return bool(cell.loop == loop)
+
+        last = [square(50, power) for power in POWERS]
+        said = {"minimum": "1", "count": "about 0.86"}[loop]
+        yield Measure("recurrent", f"{loop}, training lists within 0.1", chosen, mean_of("train within 0.1"))
+        yield Measure(
+            "recurrent", f"{loop}, lists of 50 within 0.1 %", chosen, mean_of(*last), paper=said, headline=True
+        )
+        for power in (3, 4, 6, 13):
+            head = loop == "minimum" and power in (4, 13)
+            label = f"{loop} within 0.1 at 3^{power}"
+            yield Measure("recurrent", label, chosen, mean_of(*within(power)), headline=head)
+        yield Measure("recurrent", f"{loop}, right everywhere", chosen, rate_of())
+        yield Measure("recurrent", f"{loop}, read", chosen, rate_of("read"), soft=False)
+        yield _unaided("recurrent", loop, chosen)
+        label, flags = f"{loop}, right on 100,000 elements and 100 digits", ("100,000 elements", "100 digits")
+        yield Measure("recurrent", label, chosen, rate_of(*flags), soft=False)
+
+
+def _paths() -> Iterator[Measure]:
+    every = [error(axis, power) for axis, powers in AXES.items() for power in powers]
+    for message in ("given", "learned"):
+
+        def chosen(cell: Any, message: str = message) -> bool:
+            return bool(cell.message == message)
+
+        said, name = ("close to 0" if message == "given" else "-"), "shortest_paths"
+        label = f"{message} message, largest mean error, largest of a seed"
+        yield Measure(name, label, chosen, largest_of(*every), paper=said, headline=message == "given")
+        if message == "given":
+            nodes = ratio_of(error("nodes", 5), error("nodes", 2))
+            weights = ratio_of(error("weights", 13), error("weights", 2))
+            yield Measure(name, "error, 27 times the nodes", chosen, nodes, paper="less than 27")
+            yield Measure(name, "error, 3^11 times the weights", chosen, weights, paper="not larger")
+        yield Measure(name, f"{message} message, every distance right", chosen, rate_of("exact"), headline=True)
+        yield Measure(name, f"{message} message, read", chosen, rate_of("read"), soft=False)
+        yield _unaided(name, f"{message} message", chosen)
+
+
+def _digits() -> Iterator[Measure]:
+    def on(comparison: str, pairs: str = "all") -> Callable[[Any], bool]:
+        return lambda cell: (cell.comparison, cell.pairs) == (comparison, pairs)
+
+    yield Measure("digits", "`>`, test pairs", on(">"), mean_of("accuracy"), paper="NSR like MLP", headline=True)
+    yield Measure("digits", "`>`, classifier", on(">"), mean_of("accuracy"), paper="best", model="classifier")
+    yield Measure("digits", "`>`, worst seed", on(">"), least_of("accuracy"))
+    yield Measure("digits", "`>`, digits recovered with 100 labels", on(">"), mean_of("digits"))
+    yield Measure(
+        "digits", "`=`, equal and unequal pairs weighed alike", on("="), mean_of("equal", "unequal"), headline=True
+    )
+    yield Measure("digits", "`=`, the same, classifier", on("="), mean_of("equal", "unequal"), model="classifier")
+    yield Measure("digits", "`=`, worst seed", on("="), least_of("equal", "unequal"))
+    for pairs, label in (("3 apart", "up to 3 apart"), ("of 0 to 4", "of 0 to 4")):
+        head = pairs == "3 apart"
+        entry = mean_of("not shown")
+        yield Measure("digits", f"shown pairs {label}: the others", on(">", pairs), entry, headline=head)
+        yield Measure("digits", f"shown pairs {label}: the others, worst seed", on(">", pairs), least_of("not shown"))
+
+
+def results(m: Measured) -> str:
+    """The table of the README."""
+    return _legend(m) + "\n" + _table(m, [measure for measure in _measures() if measure.headline], "src/nsr")
+
+
+def all_results(m: Measured) -> str:
+    """The table of docs/results.md."""
+    return _legend(m) + "\n" + _table(m, list(_measures()), "../src/nsr")
+
+
+def _legend(m: Measured) -> str:
+    seeds = "; ".join(
+        f"{EXPERIMENTS[name].section} {' or '.join(map(str, sorted({s.seeds for s in group})))}"
+        for name, group in m.of.items()
+    )
+    return paragraph(
+        f"""Seeds: {seeds}. Means over seeds ± their standard deviation, cut to three digits. Counts of trainings have
+        Wilson's 95 % interval of the share in brackets. Under recipe `exact` the column NSR shows the program that was
+        read from a network, where one is tested (Sections 4.3 to 4.6), and the column soft that network itself."""
+    )
+
+
+def _table(m: Measured, measures: Sequence[Measure], source: str) -> str:
+    headings = ["section", "measure", "the paper", *(column.heading for column in COLUMNS)]
+    lines = ["| " + " | ".join(headings) + " |", "|---|---|" + "---:|" * (len(headings) - 2)]
+    previous = ""
+    for measure in measures:
+        experiment = EXPERIMENTS[measure.experiment]
+        section = f"[{experiment.section}]({source}/paper/experiments/{experiment.name}.py)"
+        lines.append(
+            "| " + " | ".join([section if section != previous else "", measure.label, *measure.cells(m)]) + " |"
+        )
+        previous = section
+    return "\n".join(lines) + "\n"
+
+
+def where_the_nsr_loses(m: Measured) -> str:
+    """The list of the README and of the page."""
+    found = [f"{e.section}: {loss.text}" for name, e in EXPERIMENTS.items() for loss in losses(e, m.of[name])]
+    return bullets(found or ["nowhere"])
+
+
+def where_we_differ(m: Measured) -> str:
+    """From the printed numbers, as on the page."""
+    found = [f"{e.section}: {line}" for name, e in EXPERIMENTS.items() for line in differences(m.of[name])]
+    return bullets(found or ["nowhere"])
+
+
+def usable_baselines(m: Measured) -> str:
+    """Whether the MLP of each section is a baseline."""
+    found = [f"{e.section}: {line}" for name, e in EXPERIMENTS.items() for line in baselines(m.of[name])]
+    return bullets(found)
+
+
+def minutes(m: Measured) -> str:
+    """How long the profile ``paper`` takes."""
+    parts = [
+        f"{EXPERIMENTS[name].section} {m.minutes(name, 'paper'):.1f} and {m.minutes(name, 'exact'):.1f}"
+        for name in EXPERIMENTS
+    ]
+    total = sum(m.minutes(name, recipe) for name in EXPERIMENTS for recipe in ("paper", "exact"))
+    machines = sorted({text for group in m.of.values() for s in group for text in s.environments})
+    found = [json.loads(text) for text in machines]
+    where = "; ".join(sorted({f"{e.get('cpu')}, {e.get('cores')} cores, {e.get('instructions')}" for e in found}))
+    return paragraph(
+        f"Minutes of one core for all seeds, recipes `paper` and `exact`: {', '.join(parts)}; {total:.0f} in all "
+        f"({where}). The same command gives the same numbers on the same machine, for any size of the blocks and any "
+        "number of workers; on another instruction set torch rounds sums in another order and last digits may differ."
+    )
+
+
+def speed(m: Measured) -> str:
+    """What the benchmark of the engine found, if there is a record."""
+    path = m.folder / "engine.json"
+    if not path.exists():
+        return paragraph("`make bench` measures the engine beside a plain loop and a loop in C.")
+    record = json.loads(path.read_text(encoding="utf-8"))
+    times, machine = record["microseconds"], record["machine"]
+    parts = []
+    for name, microseconds in times.items():
+        plain = times[f"{name[:3]} plain loop, one seed"]
+        if name.startswith(("NSR native", "MLP native")):
+            parts.append(f"{name} {plain / microseconds:,.0f} times")
+    return paragraph(
+        f"Against a plain loop over epochs in torch: {'; '.join(parts)} as fast per model and epoch "
+        f"({machine['cpu']}, {machine.get('instructions', '')}; `make bench`)."
+    )
+
+
+def open_points(m: Measured) -> str:
+    """What was tried to meet the printed rows of Table 2."""
+    records = m.lines("open_points.jsonl")
+    if not records:
+        return paragraph("`benchmarks/open_points.py` tries them one at a time.")
+    order = {("nsr", "f"): 0, ("mlp", "f"): 1, ("nsr", "abs"): 2, ("mlp", "abs"): 3}
+    variants = dict.fromkeys(record["variant"] for record in records)
+    found = {(r["variant"], r["model"], r["function"]): r for r in records}
+    shown = ("3^4", "3^5", "3^6", "3^8", "3^13")
+    table = [
+        f"| {records[0]['seeds']} seeds | " + " | ".join(f"{model.upper()} {function}" for model, function in order),
+        "|---|" + "---|" * len(order),
+    ]
+
+    def cells(values: Mapping[str, float] | None) -> str:
+        return "-" if values is None else " ".join(f"{values[at]:.2f}" for at in shown)
+
+    table[0] += " |"
+    printed = [m.one("piecewise", "paper", model=model, function=f).published for model, f in order]
+    table.append("| the paper | " + " | ".join(map(cells, printed)) + " |")
+    for variant in variants:
+        rows = [found.get((variant, *each)) for each in order]
+        table.append(f"| {variant} | " + " | ".join(cells(r and r["means"]) for r in rows) + " |")
+    note = f"Mean accuracy at {', '.join(shown)} ({records[0]['machine']['cpu']}; `benchmarks/open_points.py`):"
+    return paragraph(note) + "\n" + "\n".join(table) + "\n\n" + _findings(m, found, shown)
+
+
+def _findings(m: Measured, found: Mapping[tuple[str, str, str], Any], shown: Sequence[str]) -> str:
+    """Which variant comes nearest to the paper, and whether the NSR gate is above the MLP gate."""
+    variants = [variant for variant, model, function in found if (model, function) == ("nsr", "f")]
+    variants = [variant for variant in variants if (variant, "mlp", "f") in found]
+
+    def distance(variant: str) -> float:
+        printed = m.one("piecewise", "paper", model="nsr", function="f").published
+        return fmean(abs(found[variant, "nsr", "f"]["means"][at] - printed[at]) for at in shown)
+
+    def is_above(variant: str) -> bool:
+        nsr, mlp = (found[variant, model, "f"]["means"] for model in ("nsr", "mlp"))
+        return all(nsr[at] >= mlp[at] for at in shown)
+
+    near = min(variants, key=distance)
+    least, where = min(
+        (record["means"]["3^5"], variant)
+        for (variant, model, function), record in found.items()
+        if (model, function) == ("mlp", "abs")
+    )
+    return paragraph(
+        f"""Nearest to the printed row of f with the NSR: {near}, {distance(near):.2f} away on average (as reported:
+        {distance("as reported"):.2f}). For f the NSR gate is at or above the MLP gate at all of these magnitudes with:
+        {"; ".join(filter(is_above, variants)) or "none"}. The least accuracy of the MLP gate for abs at 3^5 is
+        {least:.2f} ({where}); the paper prints 0.01."""
+    )
+
+
+BLOCKS: Mapping[str, Callable[[Measured], str]] = {
+    "results": results,
+    "all results": all_results,
+    "where the NSR loses": where_the_nsr_loses,
+    "where we differ": where_we_differ,
+    "usable baselines": usable_baselines,
+    "minutes": minutes,
+    "speed": speed,
+    "open points": open_points,
+}
+
+
+def written(page: str, m: Measured) -> str:
+    """A page with all blocks as the records say."""
+    return MARKERS.sub(lambda found: found[1] + BLOCKS[found[2]](m) + found[4], page)
+
+
+def main() -> None:
+    """Rewrite or check the pages."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 if a block differs")
+    parser.add_argument("--from", type=Path, default=ROOT / "results", dest="folder", help="records (default: results)")
+    chosen = parser.parse_args()
+    measured, differing = Measured(chosen.folder), []
+    for name in PAGES:
+        page = (ROOT / name).read_text(encoding="utf-8")
+        new = written(page, measured)
+        pairs = zip(MARKERS.findall(page), MARKERS.findall(new), strict=True)
+        differing += [f"{name}: {old[1]}" for old, now in pairs if old[2] != now[2]]
+        if not chosen.check and new != page:
+            (ROOT / name).write_text(new, encoding="utf-8")
+    print("\n".join(differing) if differing else "every block is as the records say")
+    if chosen.check and differing:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()
