@@ -1,4 +1,6 @@
+import importlib
 import itertools
+import platform
 
 import pytest
 import torch
@@ -12,6 +14,7 @@ from nsr.native.library import library
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
 from nsr.paper.experiments.digits import SHOWN
 
+library_module = importlib.import_module("nsr.native.library")
 needs_compiler = pytest.mark.skipif(library() is None, reason="there is no C compiler, or NSR_NATIVE is 0")
 LEVELS = torch.linspace(-1, 2, 256)
 DIGIT = torch.arange(10)
@@ -151,6 +154,35 @@ def test_each_call_of_many_images_is_the_same_as_few(monkeypatch):
         learned.append((training.train(torch.arange(120), steps), training.state.clone()))
     assert torch.equal(learned[0][0], learned[1][0])
     assert torch.equal(learned[0][1], learned[1][1])
+
+
+OTHER_CPUS = {"AVX2": ["-mavx2", "-mfma", "-mno-avx512f"], "without vectors of its own": []}
+
+
+@needs_compiler
+@pytest.mark.outer
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the options are those of x86-64")
+@pytest.mark.parametrize("cpu", OTHER_CPUS)
+def test_numbers_are_the_same_on_every_cpu(cpu, tmp_path, monkeypatch):
+    """Other CPUs have other tiles in registers; sums have the same order."""
+    results = []
+    for options in (library_module.MACHINE, OTHER_CPUS[cpu]):
+        monkeypatch.setattr(library_module, "MACHINE", tuple(options))
+        monkeypatch.setattr(library_module, "SECONDS", 1000)  # on a busy machine
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        library.cache_clear()
+        numbers = []
+        for model, side in (("classifier", 28), ("mlp", 8), ("nsr", 28)):
+            images, digits = images_of(side)
+            training = DigitTraining.of(module_of(model, side), images, digits, LEVELS, pairs_of())
+            steps = steps_of(torch.full((2, 3), 1e-2), torch.full((3,), 0.9), torch.linspace(1, 5, 3))
+            numbers += [training.train(torch.arange(120), steps), training.state.flatten()]
+            numbers += [logits.flatten() for logits in training.test(images)]
+        results.append(torch.cat(numbers))
+    monkeypatch.undo()
+    library.cache_clear()
+    assert len(list((tmp_path / "nsr").glob("*.so"))) == 2
+    assert torch.equal(*results)
 
 
 @needs_compiler
