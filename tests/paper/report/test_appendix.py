@@ -36,9 +36,9 @@ def test_diagrams_are_pictures_with_every_box_and_arrow():
     assert [diagram.name for diagram in DIAGRAMS] == ["register", "piecewise", "minimum", "count", "paths"]
     for diagram in DIAGRAMS:
         root = ET.fromstring(diagram.svg)
-        texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        texts = [element.text for element in root.iter("text")]
         assert texts == [box.text for box in diagram.boxes]
-        assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == len(diagram.arrows)
+        assert len(list(root.iter("path"))) == len(diagram.arrows)
 
 
 def test_the_weights_are_those_typed_a_second_time():

@@ -161,7 +161,11 @@ DESCRIPTION = (
     "in a column of its own the message is learned too, as a sum of the distance and the weight with unknown factors "
     "and an unknown constant. The paper prints a figure and no numbers to compare ours with."
 )
-ROWS: Mapping[str, str] = {f"3^{power} {axis}": error(axis, power) for axis, powers in AXES.items() for power in powers}
+ROWS: Mapping[str, str] = {
+    f"3^{power} {'both' if ' and ' in axis else axis}": error(axis, power)
+    for axis, powers in AXES.items()
+    for power in powers
+}
 """Rows of the tables, and the error that each shows."""
 
 

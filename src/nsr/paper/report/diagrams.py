@@ -44,7 +44,7 @@ class Diagram:
         height = max(box.middle for box in self.boxes) + HEIGHT / 2 + 4
         parts = [*self._arrows(), *self._boxes()]
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img" '
+            f'<svg viewBox="0 0 {width:g} {height:g}" role="img" '
             f'aria-label="{escape(self.title)}" font-family="system-ui, sans-serif" font-size="11" '
             f'fill="none" stroke="currentColor">{"".join(parts)}</svg>'
         )
