@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup reproduce test outer other-cpu lint graph bench battery attack playground
+.PHONY: setup reproduce test outer other-cpu lint graph bench mutate battery attack playground
 
 setup: .venv/ready
 
@@ -41,6 +41,10 @@ bench: setup
 	$(BIN)/python benchmarks/programs.py
 	$(BIN)/python benchmarks/paths.py
 	$(BIN)/python benchmarks/digits.py
+
+# Whether tests notice changed expressions: the score of a random sample, and what survived.
+mutate: setup
+	$(BIN)/python tools/mutate.py --sample 50
 
 battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from nsr.paper.cells import Cell, Summary
-from nsr.paper.tables import Columns, Count, Error, Mean, Number, Row, Table, plural, run_of
+from nsr.paper.tables import Columns, Count, Error, Mean, Number, Row, Table, mean_of, plural, run_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,3 +56,15 @@ def test_a_table_knows_whether_the_paper_prints_numbers():
 def test_titles():
     assert run_of([SUMMARY]) == "recipe paper, 2 seeds"
     assert (plural(0, "seed"), plural(1, "seed"), plural(2, "seed")) == ("0 seeds", "1 seed", "2 seeds")
+
+
+def test_a_mean_names_its_spread_and_an_error_too():
+    summary = Summary(Cell(), "paper", "paper", {"a": (0.0, 1.0), "b": (0.5, 0.5), "e": (1e-9, 3e-9)}, (), 1.0, 1, {})
+    columns = Columns({"x": summary})
+    (mean,) = columns.means("both", ["a", "b"]).entries
+    assert (mean.text, mean.spread) == ("0.500", "± 0.35")  # seeds 0.25 and 0.75
+    (error,) = columns.errors("error", "e").entries
+    assert (error.text, error.spread) == ("2e-09", "± 1.4e-09")
+    assert mean_of(summary, "b").spread == "± 0.00"
+    single = Summary(Cell(), "paper", "paper", {"a": (1.0,)}, (), 1.0, 1, {})
+    assert mean_of(single, "a").spread == ""

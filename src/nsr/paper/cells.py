@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -161,6 +161,11 @@ class Summary(Generic[C]):
     def mean(self, names: Iterable[str]) -> float:
         """Mean over several metrics and the seeds."""
         return fmean(self.metrics[name] for name in names)
+
+    def deviation(self, names: Iterable[str]) -> float | None:
+        """Standard deviation over the seeds of their means over several metrics; None for a single seed."""
+        seeds = [fmean(values) for values in zip(*(self.values[name] for name in names), strict=True)]
+        return stdev(seeds) if len(seeds) > 1 else None
 
     def perfect(self, *names: str) -> int:
         """Number of seeds at which every named metric is 1; every accuracy by default."""

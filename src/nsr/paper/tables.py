@@ -1,7 +1,7 @@
 """Tables as values: built beside each experiment, printed in the terminal and shown on the page."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from nsr.paper.cells import C, Summary, wilson
@@ -13,6 +13,13 @@ class Mean:
 
     value: float
     published: float | None = None
+    deviation: float | None = field(default=None, compare=False)
+    """Standard deviation over the seeds, if there are several."""
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation, rounded to two digits."""
+        return "" if self.deviation is None else f"± {self.deviation:.2f}"
 
     @property
     def text(self) -> str:
@@ -35,6 +42,13 @@ class Error:
     """A mean error over seeds."""
 
     value: float
+    deviation: float | None = field(default=None, compare=False)
+    """Standard deviation over the seeds, if there are several."""
+
+    @property
+    def spread(self) -> str:
+        """The standard deviation, two significant digits."""
+        return f"± {self.deviation:.2g}" if self.deviation else ""
 
     @property
     def text(self) -> str:
@@ -68,6 +82,7 @@ class Count:
         return f"{low:.2f} to {high:.2f}"
 
     is_best = False
+    spread = ""
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,7 @@ class Number:
 
     detail = ""
     is_best = False
+    spread = ""
 
 
 Entry = Mean | Error | Count | Number | None
@@ -126,6 +142,11 @@ def plural(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def mean_of(summary: Summary[Any], metric: str) -> Mean:
+    """A mean without a number of the paper beside it."""
+    return Mean(summary.metrics[metric], deviation=summary.deviation([metric]))
+
+
 SHORTER = {"read without labels": "no labels", "100,000 elements": "10^5 long"}
 """Labels of rows, where the name of the metric would be too wide."""
 
@@ -167,15 +188,15 @@ class Columns(Generic[C]):
 
     def compared(self, metric: str) -> Row:
         """A metric beside the paper's."""
-        return self.row(metric, lambda s: Mean(s.metrics[metric], s.published.get(metric)))
+        return self.row(metric, lambda s: Mean(s.metrics[metric], s.published.get(metric), s.deviation([metric])))
 
     def means(self, label: str, metrics: Sequence[str]) -> Row:
         """The mean over several accuracies."""
-        return self.row(label, lambda s: Mean(s.mean(metrics)))
+        return self.row(label, lambda s: Mean(s.mean(metrics), deviation=s.deviation(metrics)))
 
     def errors(self, label: str, metric: str) -> Row:
         """A metric that is an error."""
-        return self.row(label, lambda s: Error(s.metrics[metric]))
+        return self.row(label, lambda s: Error(s.metrics[metric], s.deviation([metric])))
 
     def perfect(self, label: str, *metrics: str) -> Row:
         """The number of seeds at which the metrics, by default all accuracies, are 1."""

@@ -38,7 +38,7 @@ class Tables(HTMLParser):
             self.is_foot, self.row = ("class", "foot") in attributes, []
         elif tag in ("td", "th"):
             self.words = self.row
-        elif tag == "small" and self.is_foot:
+        elif tag == "small" and (self.is_foot or ("class", "spread") in attributes):
             self.words = None
 
     def handle_endtag(self, tag) -> None:

@@ -16,7 +16,7 @@ from nsr.paper.cells import Summary, by_recipe, metrics
 from nsr.paper.figures import Figure, colour, heat_map, perfect_seeds, seed_dots
 from nsr.paper.measure import accuracy_of_each
 from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
-from nsr.paper.tables import Mean, Row, Table, run_of
+from nsr.paper.tables import Mean, Row, Table, mean_of, run_of
 from nsr.training import EXACT, PAPER, fit, fold
 
 POWERS = range(2, 14)
@@ -104,7 +104,7 @@ def _map_table(comparison: str, summaries: Sequence[Summary[FloatCell]]) -> Tabl
 
     def entry(scale: float, delta: float) -> Mean | None:
         summary = present.get((scale, delta))
-        return None if summary is None else Mean(summary.metrics[comparison])
+        return None if summary is None else mean_of(summary, comparison)
 
     return Table(
         title=f"Float maps: {comparison}, {run_of(summaries)}, mean over 10^2 to 10^13",
@@ -120,7 +120,7 @@ def _automatic_table(summaries: Sequence[Summary[FloatCell]]) -> Table:
         corner="delta",
         columns=tuple(COMPARISONS),
         rows=tuple(
-            Row(f"{summary.cell.delta:g}", tuple(Mean(summary.metrics[comparison]) for comparison in COMPARISONS))
+            Row(f"{summary.cell.delta:g}", tuple(mean_of(summary, comparison) for comparison in COMPARISONS))
             for summary in summaries
         ),
     )

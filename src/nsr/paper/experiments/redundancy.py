@@ -16,7 +16,7 @@ from nsr.paper.cells import SOFT, Summary, by_recipe, metrics
 from nsr.paper.figures import Figure, colour, lines_with_bands, mean_interval, perfect_seeds
 from nsr.paper.measure import Read, accuracy_of_each, nearness_of_each, read_each
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, Recipe, grid
-from nsr.paper.tables import Mean, Row, Table, run_of
+from nsr.paper.tables import Row, Table, mean_of, run_of
 from nsr.training import EXACT, PAPER, fit, fold
 
 COMPARED = ("=", "!=")
@@ -99,7 +99,7 @@ def tables(summaries: Sequence[Summary[RedundancyCell]]) -> list[Table]:
             rows=tuple(
                 Row(
                     str(summary.cell.redundancy),
-                    tuple(Mean(summary.metrics[name]) for name in _columns(shown).values()),
+                    tuple(mean_of(summary, name) for name in _columns(shown).values()),
                 )
                 for summary in shown
             ),
