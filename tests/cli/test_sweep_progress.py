@@ -53,7 +53,7 @@ def test_the_time_left_allows_for_the_longer_epochs_of_digits(monkeypatch):
     lines.finished(ITEMS[0], records(ITEMS[0]))
     printed = stream.getvalue().splitlines()[-1]
     cheap = len(ITEMS[0].seeds) * ITEMS[0].recipe.epochs
-    left = 10 * (cheap + slow[0].recipe.epochs * EXPERIMENTS["digits"].cost) / cheap
+    left = 10 * (cheap + slow[0].recipe.epochs * EXPERIMENTS["digits"].cost_of(slow[0].cell)) / cheap
     assert f"about {left:.0f} s left" in printed
 
 

@@ -110,4 +110,4 @@ def _model_epochs(records: list[Record]) -> int:
 
 
 def _work(item: Item) -> float:
-    return len(item.seeds) * item.recipe.epochs * EXPERIMENTS[item.experiment].cost
+    return len(item.seeds) * item.recipe.epochs * EXPERIMENTS[item.experiment].cost_of(item.cell)
