@@ -114,7 +114,9 @@ def test_what_cannot_be_checked_is_one_sentence(save, capsys, monkeypatch, rule,
     [
         (("--over", "real"), "unknown set of numbers 'real': choose from reals, integers, auto; did you mean 'reals'?"),
         (("--low", "3", "--high", "2"), "low must be at most high, got 3 and 2"),
-        (("--low", "x"), 'Invalid value for --low: unable to convert "x" into Fraction.'),
+        (("--high", "1e999999999"), "--high must be a number such as -5, 1/2 or 1e6, got '1e999999999'"),
+        (("--low", "x"), "--low must be a number such as -5, 1/2 or 1e6, got 'x'"),
+        (("--low", "1/0"), "--low must be a number such as -5, 1/2 or 1e6, got '1/0'"),
         (("--time-limit", "0"), "the time limit must be more than 0 and at most 86,400 seconds, got 0.0"),
     ],
 )

@@ -1,5 +1,6 @@
 """The commands about a table and its rule: learn, apply, emit, check."""
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -251,13 +252,27 @@ def emit(
     return DONE
 
 
+def _short_fraction(option: str, text: str | None) -> Fraction | None:
+    """A number without a large exponent, which would take forever."""
+    from nsr.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        if re.fullmatch(r"[+-]?[0-9./]{1,100}([eE][+-]?[0-9]{1,3})?", text):
+            return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        pass
+    raise InputError(f"{option} must be a number such as -5, 1/2 or 1e6, got {text[:50]!r}")
+
+
 def check(
     rule: Path,
     *,
     against: str,
     over: str = "auto",
-    low: Fraction | None = None,
-    high: Fraction | None = None,
+    low: str | None = None,
+    high: str | None = None,
     time_limit: float = 10.0,
 ) -> int:
     """Prove that a saved rule is the same as another one, or print a row where they differ.
@@ -285,6 +300,7 @@ def check(
         from nsr.learn import commands
         from nsr.learn.result import printable
 
-    found = commands.check(rule, against, over=over, low=low, high=high, time_limit=time_limit)
+    least, largest = _short_fraction("--low", low), _short_fraction("--high", high)
+    found = commands.check(rule, against, over=over, low=least, high=largest, time_limit=time_limit)
     print_output(printable(str(found)))
     return DONE if found else DIFFERENT if found.equal is False else UNDECIDED

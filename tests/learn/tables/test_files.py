@@ -302,6 +302,16 @@ def test_tables_of_databases(tmp_path):
         read(path)
 
 
+def test_a_database_with_a_damaged_name_is_one_sentence(tmp_path):
+    path = tmp_path / "lite.db"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE t (first TEXT)")
+    database.close()
+    path.write_bytes(path.read_bytes().replace(b"(first", b"(fir\xe3t"))
+    with pytest.raises(InputError, match="cannot be read as a database of SQLite: "):
+        read(path)
+
+
 def test_data_frames():
     frame = pd.DataFrame({"a": [1, 2, 3], 3: ["x", None, "y"]}, index=[7, 7, 8])
     frame.insert(1, "mixed", pd.Series([1, "x", dt.date(2024, 1, 2)], dtype=object, index=[7, 6, 8]).to_numpy())

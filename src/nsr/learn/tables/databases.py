@@ -62,8 +62,8 @@ def _sqlite(engine: Engine, path: Path, table: str) -> Source:
             names = check_names(engine.name, [column[0] for column in rows.description])
             copy = engine.folder / "sqlite.parquet"
             _copy(copy, len(names), iter(lambda: rows.fetchmany(ROWS), []))
-    except sqlite3.Error as problem:
-        raise InputError(f"{path} cannot be read as a database of SQLite: {problem}") from None
+    except (sqlite3.Error, UnicodeDecodeError) as problem:
+        raise InputError(f"{path} cannot be read as a database of SQLite: {problem}"[:400]) from None
     return Source(
         relation=f"read_parquet({sql_text(literal_path(copy))})",
         names=names,
