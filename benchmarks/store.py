@@ -34,7 +34,7 @@ COMMANDS = {
     "results": ["results"],
     "results --json": ["results", "--json"],
     "results --verify": ["results", "--verify"],
-    "reproduce, nothing to run": ["reproduce", "redundancy", "--profile", "smoke", "--seeds", "1", "--json", "--quiet"],
+    "reproduce redundancy": ["reproduce", "redundancy", "--profile", "smoke", "--seeds", "1", "--json", "--quiet"],
 }
 
 

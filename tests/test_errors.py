@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
+from nsr.data import Rows
 from nsr.errors import InputError, at_least, check_error_rate, needs_extra, one_of
+from nsr.learn import NSRClassifier
+from nsr.program import Program, Variable
 
 
 def test_known_names_pass():
@@ -45,3 +48,25 @@ def test_an_error_rate_is_below_a_half():
         with pytest.raises(InputError) as error:
             check_error_rate(errors)
         assert str(error.value) == f"errors must be at least 0 and less than 0.5, got {errors!r}"
+
+
+MASKED = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 99.0]]), 50)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda: Rows.of(MASKED, [0, 1]),
+        lambda: Program(Variable("a") > 3)({"a": MASKED[:, 1]}),
+        lambda: Program(Variable("a") > Variable("b"))(MASKED),
+        lambda: NSRClassifier().fit(MASKED, [0, 1]),
+        lambda: NSRClassifier().fit([[1.0], [2.0]], MASKED[:, 1]),
+    ],
+)
+def test_masked_cells_are_refused_rather_than_used(use):
+    with pytest.raises(InputError, match="has masked cells: leave these rows out, or fill them$"):
+        use()
+
+
+def test_masked_arrays_without_masked_cells_are_arrays():
+    assert Program(Variable("a") > 2)({"a": np.ma.array([1.0, 3.0])}).tolist() == [False, True]

@@ -39,6 +39,13 @@ def between(what: str, value: int, least: int, most: int) -> int:
     return value
 
 
+def reject_masked(name: str, values: object) -> None:
+    """Raise an InputError for a masked array of numpy with masked cells: other libraries ignore the mask."""
+    mask = getattr(values, "mask", None)
+    if type(values).__module__.startswith("numpy.ma") and getattr(mask, "any", lambda: False)():
+        raise InputError(f"{name} has masked cells: leave these rows out, or fill them")
+
+
 def check_error_rate(errors: float) -> None:
     """Require a fraction of wrong rows that leaves the majority right."""
     if not (isinstance(errors, Real) and 0 <= errors < 0.5):

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
-from nsr.errors import check_error_rate, one_of
+from nsr.errors import check_error_rate, one_of, reject_masked
 from nsr.learn.evidence import RuleEvidence
 from nsr.nn.checks import positive_number
 from nsr.program.cells import evaluate_cells
@@ -75,6 +75,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"column names must be unique, got {repeated[0]!r} {names.count(repeated[0])} times")
         _check_no_dates(X)
+        reject_masked("X", X)
+        reject_masked("y", y)
         table = X
         X, y = validate_data(self, X, y, dtype="numeric", ensure_min_samples=2, **options)
         if X.dtype == np.float64:
@@ -103,6 +105,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         """Validated rows, and the program if that is what predicts."""
         check_is_fitted(self)
         _check_no_dates(X)
+        reject_masked("X", X)
         rows = _as_tensor(validate_data(self, X, dtype="numeric", reset=False))
         if self.use == "program" and self.program_ is None:
             raise ValueError(f"there is no program to use: {self.evidence_.reason}")

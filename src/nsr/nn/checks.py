@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nsr.errors import reject_masked
+
 
 def positive_integer(name: str, value: object, *, least: int = 1) -> int:
     """``value`` as an int of at least 1, or of at least ``least``."""
@@ -47,6 +49,7 @@ def real_tensor(name: str, values: Any) -> Tensor:
 
 def _plain_array(name: str, values: Any) -> np.ndarray:
     """A contiguous copy in a dtype that torch can take over."""
+    reject_masked(name, values)
     try:
         array = np.array(values, order="C")
     except ValueError:

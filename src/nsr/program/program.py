@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from nsr.errors import InputError
+from nsr.errors import InputError, reject_masked
 from nsr.program.cells import needs_cells, on_cells
 from nsr.program.evaluation import evaluate
 from nsr.program.expressions import Expression, Number, Variable
@@ -115,9 +115,12 @@ class Program:
         if hasattr(x, "keys") or hasattr(x, "columns"):
             rows = np.zeros(len(x), dtype=np.int64) if hasattr(x, "columns") else None
             columns = {name: x[name] for name in self.inputs if name in x}
+            for name, column in columns.items():
+                reject_masked(f"column {name!r}", column)
             if needs_cells(self.expression, columns):
                 return on_cells(self.expression, columns)
             return evaluate(self.expression, columns, rows=rows)
+        reject_masked("x", x)
         x = x if hasattr(x, "shape") else np.array(x, dtype=object)
         shape = tuple(x.shape)
         if not shape or (self.names and shape[-1] != len(self.names)):

@@ -6,14 +6,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.page.borders import MOST_POINTS, Points, borders, measured
-from nsr.learn.page.charts import learned_charts
+from nsr.learn.page.charts import _key, learned_charts
 from nsr.learn.page.render import write_page
 from nsr.learn.page.trees import tree_of
 from nsr.learn.result import Learned, Verified
@@ -323,3 +325,11 @@ def test_a_browser_draws_everything_without_requests(tmp_path: Path, every):
             assert len(requested) == 1 + sum(url.startswith("data:") for url in requested), name
             context.close()
         browser.close()
+
+
+@pytest.mark.parametrize("name", ["constructor", "__proto__", "toString", "image", "price"])
+def test_columns_named_as_parts_of_objects_can_be_keys_of_tooltips(name):
+    tooltip = alt.Tooltip("x:Q", title=_key(name))
+    chart = alt.Chart(pd.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q", tooltip=tooltip)
+    assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
+    assert _key(name).strip() == name

@@ -18,6 +18,12 @@ SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 BINS = 30
 FEW = 40
 """Numbers with at most this many distinct values are counted value by value."""
+RESERVED = {
+    *("image", "title", "constructor", "__proto__", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable"),
+    *("toString", "toLocaleString", "valueOf"),
+    *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+}
+"""Keys with a meaning in tooltips, and what every object of JavaScript has, which Vega refuses as keys."""
 LEGEND_WIDTH = 42
 """How many characters of a legend fit in one line on a phone."""
 
@@ -282,6 +288,6 @@ def _short(name: str) -> str:
 
 
 def _key(name: str) -> str:
-    """A name as the key of a tooltip. Vega puts it into an expression and gives ``image`` and ``title`` a meaning."""
+    """A name as the key of a tooltip. Vega puts it into an expression, in which some names are special."""
     line = _short(name).replace("\\", "\\\\")
-    return f"{line} " if line in ("image", "title") else line
+    return f"{line} " if line in RESERVED else line
