@@ -17,10 +17,15 @@ sys.modules["measured"] = measured  # its dataclasses look for their module
 SPECIFICATION.loader.exec_module(measured)
 
 
+@pytest.fixture(scope="module")
+def committed():
+    return measured.Measured(ROOT / "results")
+
+
 @pytest.mark.parametrize("name", measured.PAGES)
-def test_every_block_is_what_the_committed_records_say(name):
+def test_every_block_is_what_the_committed_records_say(name, committed):
     page = (ROOT / name).read_text()
-    assert measured.written(page, measured.Measured(ROOT / "results")) == page, "run python tools/measured.py"
+    assert measured.written(page, committed) == page, "run python tools/measured.py"
 
 
 def test_every_block_is_used_and_every_marker_has_its_end():
@@ -33,6 +38,7 @@ def test_every_block_is_used_and_every_marker_has_its_end():
     assert used == set(measured.BLOCKS)
 
 
+@pytest.mark.outer
 def test_a_number_that_drifts_is_noticed(tmp_path):
     shutil.copytree(ROOT / "results", tmp_path / "results")
     path = tmp_path / "results" / "piecewise.csv"

@@ -466,7 +466,11 @@ def open_points(m: Measured) -> str:
     for variant in variants:
         rows = [found.get((variant, *each)) for each in order]
         table.append(f"| {variant} | " + " | ".join(cells(r and r["means"]) for r in rows) + " |")
-    note = f"Mean accuracy at {', '.join(shown)} ({records[0]['machine']['cpu']}; `benchmarks/open_points.py`):"
+    spread = max(record["deviations"][at] for record in records for at in shown)
+    note = (
+        f"Mean accuracy at {', '.join(shown)} ({records[0]['machine']['cpu']}; `benchmarks/open_points.py`). Standard "
+        f"deviations over the seeds are in `results/open_points.jsonl`, {spread:.2f} at most:"
+    )
     return paragraph(note) + "\n" + "\n".join(table) + "\n\n" + _findings(m, found, shown)
 
 

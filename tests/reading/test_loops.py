@@ -110,3 +110,18 @@ def test_an_untrained_module_is_refused_or_read_as_what_it_does():
         except UnreadableError:
             refused += 1
     assert refused >= 3
+
+
+def test_evidence_says_where_the_parts_of_a_loop_and_of_a_message_came_from():
+    lists = random_lists("minimum", np.random.default_rng(0))
+    module = RecurrentMinimum(written(2, (0, "<", 1, 0.0)))
+    gate = {"compared numbers": "weights", "comparisons and their formula": "answers"}
+    assert dict(harden(module, data=lists).evidence.sources) == gate | {"acceptance": "labels"}
+    assert dict(harden(module, data=lists.x).evidence.sources) == gate | {"acceptance": "answers"}
+    learned = {"weights of the message": "weights", "constant of the message": "labels", "acceptance": "labels"}
+    assert dict(harden(paths(weight=(0.97, 0.99)), data=rows()).evidence.sources) == gate | learned
+    alone = harden(paths(weight=(1.0, 1.0)), data=rows().x).evidence.sources
+    assert dict(alone) == gate | dict.fromkeys(("weights of the message", "constant of the message"), "weights") | {
+        "acceptance": "answers"
+    }
+    assert dict(harden(paths(), data=rows()).evidence.sources) == gate | {"acceptance": "labels"}
