@@ -32,7 +32,7 @@ from attack_mutations import mutate
 
 SECONDS, MEGABYTES = 10.0, 1000
 """The most that one input may take; seconds are those of the CPU, as the machine may have other work."""
-ASLEEP = 60.0
+ASLEEP = 300.0
 """Seconds after which an input that takes no CPU counts as hanging."""
 MOST = 3000
 """Megabytes at which a worker is killed at once, so that the machine survives."""
