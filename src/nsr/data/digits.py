@@ -68,7 +68,8 @@ class Digits:
     @cached_property
     def contrast(self) -> tuple[float, float]:
         """Mean and standard deviation of the training pixels."""
-        counts = self.train.images.flatten().bincount().double()
+        parts = self.train.images.split(1000)  # bincount needs eight bytes per pixel
+        counts = torch.stack([part.flatten().bincount(minlength=self.brightest + 1) for part in parts]).sum(0).double()
         levels = torch.arange(len(counts), dtype=torch.float64)
         mean = (counts @ levels) / counts.sum()
         return mean.item(), ((counts @ (levels - mean).square()) / counts.sum()).sqrt().item()
