@@ -68,7 +68,7 @@ class Digits:
     @cached_property
     def contrast(self) -> tuple[float, float]:
         """Mean and standard deviation of the training pixels."""
-        parts = self.train.images.split(1000)  # bincount needs eight bytes per pixel
+        parts = torch.split(self.train.images, 1000)  # bincount needs eight bytes per pixel
         counts = torch.stack([part.flatten().bincount(minlength=self.brightest + 1) for part in parts]).sum(0).double()
         levels = torch.arange(len(counts), dtype=torch.float64)
         mean = (counts @ levels) / counts.sum()
