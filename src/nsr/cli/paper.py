@@ -21,6 +21,15 @@ def reproduce(
     model: Annotated[Sequence[str], Parameter(negative="")] = (),
     comparison: Annotated[Sequence[str], Parameter(negative="")] = (),
     workers: int | None = None,
+    executor: str | None = None,
+    scheduler: str | None = None,
+    queue: str | None = None,
+    account: str | None = None,
+    walltime: str | None = None,
+    cores: int | None = None,
+    memory: str | None = None,
+    directive: Annotated[Sequence[str], Parameter(negative="", allow_leading_hyphen=True)] = (),
+    cluster: Path | None = None,
     out: Path = Path("runs"),
     data: Path | None = None,
     json_: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -44,6 +53,24 @@ def reproduce(
         Only this comparison, as in --comparison ">=". May be repeated.
     workers
         Number of processes, by default one per core.
+    executor
+        Where to run: local (this machine), dask, slurm, or MODULE:FUNCTION, which returns an executor.
+    scheduler
+        Address of a Dask scheduler, for --executor dask. By default one is started on this machine.
+    queue
+        Partition of Slurm.
+    account
+        Account of Slurm.
+    walltime
+        Longest time of a job of Slurm, as in 04:00:00. Workers leave before it, and new ones are submitted.
+    cores
+        Cores of a job of Slurm, each with a worker.
+    memory
+        Memory of a job of Slurm, as in 8GB.
+    directive
+        A further line of #SBATCH, as in --directive=--exclude=node7. May be repeated.
+    cluster
+        File with these options, and more, in its table [cluster]. Default: nsr.toml, if there is one.
     out
         Folder for the results. If a run is interrupted, the same command continues it.
     data
@@ -59,14 +86,29 @@ def reproduce(
     try:
         from nsr.cli.sweep_progress import make_observer
         from nsr.paper import commands
+        from nsr.paper.sweep.choice import choose_executor
+        from nsr.paper.sweep.cluster_config import read_config
 
+        config = read_config(
+            cluster,
+            executor=executor,
+            workers=workers,
+            scheduler=scheduler,
+            queue=queue,
+            account=account,
+            walltime=walltime,
+            cores=cores,
+            memory=memory,
+            directives=tuple(directive),
+        )
         result = commands.reproduce(
             names,
             profile=profile,
             recipe=recipe,
             seeds=seeds,
             only=only,
-            workers=workers,
+            workers=config.workers,
+            make_executor=choose_executor(config, print_message),
             out=out,
             data=data,
             observer=make_observer(quiet),

@@ -1,6 +1,6 @@
 """What runs and what is kept: items, records, and the identity that says whether a result already exists."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -11,19 +11,16 @@ from nsr.paper.spec import Cell, Experiment, Metrics, Recipe, canonical_json
 
 def identity(experiment: str, revision: int, cell: Cell, recipe: Recipe, profile: str, seed: int) -> str:
     """The name of one result: canonical JSON of everything that can change it."""
-    return canonical_json(
-        {
-            "experiment": experiment,
-            "revision": revision,
-            "cell": asdict(cell),
-            "recipe": recipe.settings(),
-            "profile": profile,
-            "seed": seed,
-        }
-    )
+    return f"{_all_but_the_seed(experiment, revision, cell, recipe, profile)}{seed}}}"
 
 
-@dataclass(frozen=True)
+def _all_but_the_seed(experiment: str, revision: int, cell: Cell, recipe: Recipe, profile: str) -> str:
+    """The identity up to the seed, which is last in the order of the keys."""
+    known = {"experiment": experiment, "revision": revision, "cell": asdict(cell), "recipe": recipe.settings()}
+    return canonical_json({**known, "profile": profile, "seed": 0})[: -len("0}")]
+
+
+@dataclass(frozen=True, slots=True)
 class Item:
     """A block of seeds of one cell: the unit of work, small enough to send to another process."""
 
@@ -33,7 +30,8 @@ class Item:
     recipe: Recipe
     """As the profile shortens it."""
     profile: str
-    seeds: tuple[int, ...]
+    seeds: Sequence[int]
+    """A range or a tuple."""
     data: Path | None = None
     """Folder with data files, if the user named one. It does not change any number."""
 
@@ -46,16 +44,15 @@ class Item:
                 "cell": asdict(self.cell),
                 "recipe": asdict(self.recipe),
                 "profile": self.profile,
-                "seeds": self.seeds,
+                "seeds": list(self.seeds),
             }
         )
 
     @property
     def identities(self) -> tuple[str, ...]:
         """Identities of its results, one for each seed."""
-        return tuple(
-            identity(self.experiment, self.revision, self.cell, self.recipe, self.profile, seed) for seed in self.seeds
-        )
+        prefix = _all_but_the_seed(self.experiment, self.revision, self.cell, self.recipe, self.profile)
+        return tuple(f"{prefix}{seed}}}" for seed in self.seeds)
 
 
 @dataclass(frozen=True)

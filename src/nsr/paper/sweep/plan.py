@@ -6,10 +6,20 @@ from pathlib import Path
 from typing import Any
 
 from nsr.paper.records import Item
-from nsr.paper.spec import Cell, Experiment, Profile
+from nsr.paper.spec import Cell, Experiment, Profile, Recipe
 
 BLOCK = 100
 """The most seeds in one item: enough to fill vector registers, few enough to afford losing to a power cut."""
+LONGEST = 600.0
+"""The most seconds that an item may last by estimate: this much is lost when its worker is."""
+
+SECONDS_PER_EPOCH = 5e-5
+"""Of one model of the comparisons, in the slowest of the committed records; other experiments have their ``cost``."""
+
+
+def seconds_per_seed(experiment: Experiment[Any], recipe: Recipe) -> float:
+    """How long a seed takes by estimate, which is a high one: most models stop before the last epoch."""
+    return recipe.epochs * experiment.cost * SECONDS_PER_EPOCH
 
 
 def plan(
@@ -25,12 +35,18 @@ def plan(
 ) -> list[Item]:
     """The items of an experiment whose seeds are not among the identities that are ``done``."""
     items = []
-    block = min(block, experiment.block or block)
     for name in recipes:
         recipe = profile.shorten(experiment.recipes[name])
+        size = min(block, experiment.block or block, max(1, int(LONGEST / seconds_per_seed(experiment, recipe))))
         for cell in filter(keep, experiment.cells_of(name, profile)):
             item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, tuple(seeds), data)
             missing = [seed for seed, identity in zip(seeds, item.identities, strict=True) if identity not in done]
-            for start in range(0, len(missing), block):
-                items.append(replace(item, seeds=tuple(missing[start : start + block])))
+            for start in range(0, len(missing), size):
+                items.append(replace(item, seeds=_compact(missing[start : start + size])))
     return items
+
+
+def _compact(seeds: list[int]) -> Sequence[int]:
+    """The same seeds; as a range, which takes little memory, if none is left out."""
+    consecutive = range(seeds[0], seeds[-1] + 1)
+    return consecutive if len(consecutive) == len(seeds) else tuple(seeds)

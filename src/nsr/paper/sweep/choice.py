@@ -1,0 +1,81 @@
+"""Which executor: ``local``, ``dask``, ``slurm``, or MODULE:FUNCTION, a callable that returns one."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+
+from nsr.errors import InputError, needs_extra, one_of
+from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.executors import MakeExecutor, local
+
+Report = Callable[[str], None]
+
+
+def choose_executor(config: ClusterConfig, on_message: Report = lambda _: None) -> MakeExecutor:
+    """What makes the executor of a configuration."""
+    if ":" in config.executor:
+        return from_function(config.executor)
+    make: Callable[[ClusterConfig, Report], MakeExecutor] = _EXECUTORS[
+        one_of("executor", config.executor, [*_EXECUTORS, "MODULE:FUNCTION"])
+    ]
+    return make(config, on_message)
+
+
+def from_function(name: str) -> MakeExecutor:
+    """A callable from its name, such as ``mpi4py.futures:MPIPoolExecutor``.
+
+    It is called with the number of workers if it takes an argument. Modules are also found in the current folder.
+    """
+    module, _, attribute = name.partition(":")
+    try:
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            function = getattr(importlib.import_module(module), attribute)
+        finally:
+            sys.path.pop(0)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"executor {name!r} cannot be imported: {error}") from error
+    if not callable(function):
+        raise InputError(f"executor {name!r} is not a function that returns a concurrent.futures.Executor")
+
+    def make(workers: int) -> Executor:
+        executor = function(workers) if _takes_an_argument(function) else function()
+        if not isinstance(executor, Executor):
+            raise InputError(f"{name} returned {type(executor).__name__}, which is not a concurrent.futures.Executor")
+        return executor
+
+    return make
+
+
+def _takes_an_argument(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind(1)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _local(_: ClusterConfig, __: Report) -> MakeExecutor:
+    return local
+
+
+def _dask(config: ClusterConfig, on_message: Report) -> MakeExecutor:
+    with needs_extra("cluster"):
+        from nsr.paper.sweep.dask import make_dask
+    return make_dask(config, on_message)
+
+
+def _slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
+    with needs_extra("cluster"):
+        from nsr.paper.sweep.slurm import make_slurm
+    return make_slurm(config, on_message)
+
+
+_EXECUTORS: Mapping[str, Callable[[ClusterConfig, Report], MakeExecutor]] = {
+    "local": _local,
+    "dask": _dask,
+    "slurm": _slurm,
+}

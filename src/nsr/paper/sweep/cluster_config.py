@@ -1,0 +1,114 @@
+"""Where a sweep runs: the options of ``nsr reproduce``, and a file for what nobody wants to type (``nsr.toml``)."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from pathlib import Path
+from types import MappingProxyType, UnionType
+from typing import Any, get_args, get_origin
+
+from nsr.errors import InputError, one_of
+
+FILE = "nsr.toml"
+TABLE = "cluster"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterConfig:
+    """Each field is a line of the table ``[cluster]`` of the file; those of Slurm are passed on to dask-jobqueue."""
+
+    executor: str = "local"
+    """``local``, ``dask``, ``slurm``, or MODULE:FUNCTION, which returns a ``concurrent.futures.Executor``."""
+    workers: int | None = None
+    """Number of items that run at once, by default one for each core of this machine."""
+    scheduler: str | None = None
+    """Address of a Dask scheduler; without one, it is started on this machine."""
+    dashboard: str = "127.0.0.1:0"
+    """Where the dashboard listens; port 0 is any that is free."""
+    queue: str | None = None
+    """Partition of Slurm."""
+    account: str | None = None
+    walltime: str | None = None
+    """Of a job of Slurm, such as "04:00:00". Workers leave before it ends."""
+    cores: int = 1
+    """Of a job of Slurm, each with a worker."""
+    memory: str = "2GB"
+    """Of a job of Slurm."""
+    directives: Sequence[str] = ()
+    """Further lines of #SBATCH, such as "--exclude=node7"."""
+    skip_directives: Sequence[str] = ()
+    """Lines of #SBATCH to leave out, such as "--mem"."""
+    interface: str | None = None
+    """Network interface between the workers and this machine, such as "ib0"."""
+    prologue: Sequence[str] = ()
+    """Shell commands before a worker starts, such as "module load python"."""
+    python: str | None = None
+    """The Python of the workers, by default this one."""
+    options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """Further arguments of ``dask_jobqueue.SLURMCluster``."""
+    silence: float = 60.0
+    """Seconds without a heartbeat after which a worker counts as lost."""
+    hang: float = 3600.0
+    """Seconds with one item after which a worker counts as lost."""
+    patience: float = 300.0
+    """Seconds to wait for a scheduler that went away."""
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "cores"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} must be at least 1, got {value}")
+        for name in ("silence", "hang", "patience"):
+            if getattr(self, name) <= 0:
+                raise InputError(f"{name} must be more than 0 seconds, got {getattr(self, name)}")
+        if self.scheduler and self.executor != "dask":
+            raise InputError(f"a scheduler is for --executor dask, not for {self.executor}")
+
+
+def read_config(file: Path | None = None, **options: Any) -> ClusterConfig:
+    """The configuration of a file, by default ``nsr.toml`` if there is one; options that are not None count more."""
+    config = ClusterConfig(**_read(file)) if file or Path(FILE).is_file() else ClusterConfig()
+    given = {name: value for name, value in options.items() if value is not None and value != ()}
+    if "scheduler" in given and "executor" not in given and config.executor == "local":
+        given["executor"] = "dask"
+    if given.get("executor") not in (None, config.executor) and "scheduler" not in given:
+        given["scheduler"] = config.scheduler if given["executor"] == "dask" else None
+    return replace(config, **given)
+
+
+def _read(file: Path | None) -> dict[str, Any]:
+    path = file or Path(FILE)
+    try:
+        content = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise InputError(f"cannot read the cluster file {path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is not TOML: {error}") from None
+    table = content.get(TABLE, {})
+    known = {each.name: each for each in fields(ClusterConfig)}
+    for name, value in table.items() if isinstance(table, dict) else ():
+        one_of(f"field of [{TABLE}] in {path}:", name, known)
+        if not _fits(value, known[name].type):
+            raise InputError(f"{name} = {value!r} in {path} is not {_wanted(known[name])}")
+    if not isinstance(table, dict):
+        raise InputError(f"{TABLE} in {path} must be a table, as in [{TABLE}]")
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+
+
+def _fits(value: Any, kind: Any) -> bool:
+    if isinstance(kind, UnionType):
+        return any(_fits(value, each) for each in get_args(kind) if each is not type(None))
+    if get_origin(kind) is Sequence:
+        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+    if get_origin(kind) is Mapping:
+        return isinstance(value, dict)
+    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+
+
+def _wanted(about: Any) -> str:
+    if get_origin(about.type) is Sequence:
+        return "a list of texts"
+    if get_origin(about.type) is Mapping:
+        return "a table"
+    default = None if about.default is MISSING else about.default
+    return "a number" if isinstance(default, int | float) or "int" in str(about.type) else "a text"

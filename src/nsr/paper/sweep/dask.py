@@ -1,0 +1,458 @@
+"""Items on the workers of a Dask scheduler.
+
+Dask carries items and results; which worker runs an item is decided here, one item at a time on each worker and one
+more that waits there. So it is known what a lost worker was running, Dask runs nothing a second time by itself, and a
+result is released as soon as it has arrived.
+"""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+from uuid import uuid4
+
+import torch
+from distributed import Client, LocalCluster
+
+from nsr.data.digits import MNIST
+from nsr.errors import FailedError, InputError
+from nsr.paper.records import Item
+from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.executors import MakeExecutor
+from nsr.paper.sweep.run import SchedulerLostError
+from nsr.paper.sweep.worker import LostWorkerError, MismatchError, check_versions, versions
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Report = Callable[[str], None]
+
+LOOK_EVERY, REPLACE_EVERY = 1.0, 10.0
+"""Seconds between looks at the workers, and between attempts to replace those that are missing."""
+FIRST_ANSWER = 20.0
+"""Seconds that a scheduler may take for its first answer."""
+
+
+def make_dask(config: ClusterConfig, on_message: Report) -> MakeExecutor:
+    """Executors on the scheduler of the configuration, or on one that is started here with its workers."""
+    _silence()
+    return _Connection(config, on_message).connect if config.scheduler else partial(_local_cluster, config, on_message)
+
+
+def _local_cluster(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
+    cluster = LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=config.dashboard,
+        memory_limit=0,
+        silence_logs=logging.CRITICAL,
+    )
+    return on_cluster(cluster, config, on_message, workers)
+
+
+def on_cluster(cluster: Any, config: ClusterConfig, on_message: Report, workers: int) -> "DaskExecutor":
+    """An executor on a cluster that ends with it, and whose lost workers are replaced."""
+    try:
+        client = Client(cluster)
+        on_message(f"dashboard: {client.dashboard_link}")
+        return DaskExecutor(client, config, on_message, keep=lambda: cluster.scale(workers), close=cluster.close)
+    except BaseException:
+        cluster.close()
+        raise
+
+
+@dataclass
+class _Connection:
+    """To a scheduler that others have started. One that went away is waited for; one that was never there is not."""
+
+    config: ClusterConfig
+    on_message: Report
+    answered: bool = False
+
+    def connect(self, _: int) -> "DaskExecutor":
+        patience = self.config.patience if self.answered else FIRST_ANSWER
+        address, end = self.config.scheduler, time.monotonic() + patience
+        if self.answered:
+            self.on_message(f"the scheduler at {address} is lost; waiting up to {patience:.0f} s for it")
+        while True:
+            try:
+                client = Client(address, timeout=min(5.0, patience), set_as_default=False)
+                break
+            except (OSError, TimeoutError) as error:
+                if time.monotonic() > end:
+                    kind, text = (FailedError, "") if self.answered else (InputError, f": {error}")
+                    raise kind(
+                        f"no Dask scheduler answers at {address} after {patience:.0f} s{text}; start it with dask "
+                        "scheduler; finished blocks are kept, and the same command continues from there"
+                    ) from error
+                time.sleep(0.5)
+            except ValueError as error:
+                raise InputError(f"{address!r} is not the address of a Dask scheduler: {error}") from error
+        self.answered = True
+        self.on_message(f"dashboard: {client.dashboard_link}")
+        try:
+            return DaskExecutor(client, self.config, self.on_message)
+        except BaseException:
+            client.close()
+            raise
+
+
+@dataclass(eq=False)
+class _Task:
+    future: Future[Any]
+    call: tuple[Callable[..., Any], tuple[Any, ...]]
+
+
+@dataclass(eq=False)
+class _Worker:
+    address: str
+    slots: int
+    has_nanny: bool
+    tasks: deque[_Task] = field(default_factory=deque)
+    """The first one is running."""
+    began: float = 0.0
+    """When it became the first."""
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    reason: str = ""
+    blamed: bool = True
+    folders: dict[Path, Path] = field(default_factory=dict)
+    """Where it has the files of a data folder."""
+
+
+@dataclass(eq=False)
+class _Seen:
+    """The last heartbeat of a worker, and when it was new, by the clock of this machine."""
+
+    heartbeat: float
+    at: float
+
+
+class DaskExecutor(Executor):
+    """An executor on the workers of a scheduler, however they come and go.
+
+    Args:
+        client: Of the scheduler; closed with the executor.
+        config: Its ``silence`` and ``hang``: after how many seconds without a heartbeat, and with one item, a worker
+            counts as lost.
+        on_message: Called with a line about workers that are lost or refused.
+        keep: Called now and then to replace workers that are missing.
+        close: Called at the end.
+    """
+
+    def __init__(
+        self,
+        client: Any,
+        config: ClusterConfig,
+        on_message: Report,
+        *,
+        keep: Callable[[], None] = lambda: None,
+        close: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._client, self._config, self._on_message = client, config, on_message
+        self._keep, self._close = keep, close
+        self._waiting: deque[_Task] = deque()
+        self._workers: dict[str, _Worker] = {}
+        self._seen: dict[str, _Seen] = {}
+        self._refused: dict[str, str] = {}
+        self._preparing: set[str] = set()
+        self._background: set[asyncio.Task[Any]] = set()
+        self._lost, self._closed = False, False
+        self._kept = time.monotonic()
+        self._loop = client.loop.asyncio_loop
+        try:
+            self._await(self._start())
+        except BaseException:
+            self.shutdown()
+            raise
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Run a function of an item on a worker, as soon as one is free."""
+        if self._lost or self._closed:
+            raise SchedulerLostError("the Dask scheduler is lost")
+        future: Future[T] = Future()
+        task = _Task(future, (partial(fn, **kwargs) if kwargs else fn, args))
+        self._loop.call_soon_threadsafe(self._enqueue, task)
+        return future
+
+    def capacity(self) -> tuple[int, int]:
+        """How many items may be submitted, and how many workers there are."""
+        workers = list(self._workers.values())
+        return max(1, sum(worker.slots for worker in workers)), len(workers)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
+        """End the connection, and the workers if they were started here."""
+        if self._closed:
+            return
+        self._closed = True
+        with contextlib.suppress(Exception):
+            self._await(self._stop(), timeout=5)
+        with contextlib.suppress(Exception):
+            self._client.close(timeout=5)
+        with contextlib.suppress(Exception):
+            self._close()
+
+    def _await(self, coroutine: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result(timeout)
+
+    # What follows runs on the event loop of the client.
+
+    async def _start(self) -> None:
+        await self._look()
+        if self._preparing:  # the first workers are checked before anything runs
+            await asyncio.wait(list(self._background), timeout=self._config.silence)
+        if self._refused:
+            raise MismatchError(next(iter(self._refused.values())))
+        self._spawn(self._watch())
+
+    async def _stop(self) -> None:
+        tasks = list(self._background)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for worker in self._workers.values():
+            self._waiting.extend(worker.tasks)
+        for left in self._waiting:
+            left.future.cancel()
+
+    def _spawn(self, coroutine: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.ensure_future(coroutine)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _enqueue(self, task: _Task) -> None:
+        if self._lost:
+            task.future.set_exception(SchedulerLostError("the Dask scheduler is lost"))
+            return
+        self._waiting.append(task)
+        self._assign()
+
+    def _assign(self) -> None:
+        """Give waiting items to workers: first to those that are idle."""
+        for length in (0, 1):
+            for worker in self._workers.values():
+                if not self._waiting:
+                    return
+                if len(worker.tasks) == length < worker.slots:
+                    task = self._waiting.popleft()
+                    if not worker.tasks:
+                        worker.began = time.monotonic()
+                    worker.tasks.append(task)
+                    self._spawn(self._run(worker, task))
+
+    async def _run(self, worker: _Worker, task: _Task) -> None:
+        """One item on one worker, until its result is here or the worker is gone."""
+        gone = asyncio.ensure_future(worker.gone.wait())
+        result = asyncio.ensure_future(self._result(worker, task))
+        try:
+            await asyncio.wait({gone, result}, return_when=asyncio.FIRST_COMPLETED)
+            if result.done():
+                self._finish(worker, task, result)
+            else:
+                blamed = worker.blamed and worker.tasks[0] is task
+                task.future.set_exception(LostWorkerError(f"{worker.address}: {worker.reason}", blamed=blamed))
+        finally:
+            gone.cancel()
+            result.cancel()
+
+    async def _result(self, worker: _Worker, task: _Task) -> Any:
+        function, arguments = task.call
+        arguments = tuple([await self._with_data(worker, each) for each in arguments])
+        future = self._client.submit(
+            _call,
+            function,
+            arguments,
+            key=f"nsr-{uuid4().hex}",
+            workers=[worker.address],
+            allow_other_workers=False,
+            pure=False,
+        )
+        try:
+            return await future._result()
+        finally:
+            future.release()
+
+    def _finish(self, worker: _Worker, task: _Task, result: "asyncio.Future[Any]") -> None:
+        error: BaseException | None
+        try:
+            error = result.exception()
+        except asyncio.CancelledError as cancelled:
+            error = cancelled
+        if self._client.status != "running":
+            error = SchedulerLostError("the Dask scheduler is lost")
+        elif error is not None and type(error).__name__ in {"CancelledError", "FutureCancelledError", "KilledWorker"}:
+            error = LostWorkerError(f"{worker.address}: {error}", blamed=type(error).__name__ == "KilledWorker")
+        worker.tasks.remove(task)
+        worker.began = time.monotonic()
+        if error is None:
+            task.future.set_result(result.result())
+        else:
+            task.future.set_exception(error)
+        self._assign()
+
+    async def _watch(self) -> None:
+        while not self._closed:
+            await asyncio.sleep(LOOK_EVERY)
+            try:
+                await self._look()
+            except (OSError, TimeoutError):
+                if self._client.status != "running":
+                    self._break()
+                    return
+
+    def _break(self) -> None:
+        """The scheduler is gone, and with it all that was running."""
+        self._lost = True
+        tasks = [*self._waiting, *(task for worker in self._workers.values() for task in worker.tasks)]
+        for task in tasks:
+            if not task.future.done():
+                task.future.set_exception(SchedulerLostError("the Dask scheduler is lost"))
+
+    async def _look(self) -> None:
+        """Find out which workers are there, which are new and which are lost."""
+        if self._client.status != "running":
+            raise OSError("the scheduler is lost")
+        identity = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), self._config.silence)
+        present: Mapping[str, Any] = identity["workers"]
+        now = time.monotonic()
+        for address, about in present.items():
+            seen = self._seen.get(address)
+            if seen is None or seen.heartbeat != about["last_seen"]:
+                self._seen[address] = _Seen(about["last_seen"], now)
+                known = address in self._workers or address in self._preparing or address in self._refused
+                if about["status"] == "running" and not known:
+                    self._preparing.add(address)
+                    self._spawn(self._prepare(address, about))
+        self._seen = {address: seen for address, seen in self._seen.items() if address in present}
+        for worker in list(self._workers.values()):
+            if worker.address not in present:
+                self._spawn(self._bury(worker))
+            elif present[worker.address]["status"] != "running":
+                worker.slots = 0  # it is about to leave
+            elif now - self._seen[worker.address].at > self._config.silence:
+                self._lose(worker, f"no heartbeat for {self._config.silence:.0f} s")
+            elif worker.tasks and now - worker.began > self._config.hang:
+                self._lose(worker, f"no result after {self._config.hang:.0f} s")
+                if worker.has_nanny:
+                    self._spawn(self._restart(worker))
+        if now - self._kept > REPLACE_EVERY:
+            self._kept = now
+            self._keep()
+
+    async def _prepare(self, address: str, about: Mapping[str, Any]) -> None:
+        """Check a new worker, and use it if its versions are right."""
+        try:
+            answer = await asyncio.wait_for(self._ask(address, prepare_worker), self._config.silence)
+            check_versions(versions(), f"the worker {address}", answer)
+            slots = 2 if about["nthreads"] == 1 else 1
+            self._workers[address] = _Worker(address, slots, about["nanny"] is not None)
+            self._assign()
+        except MismatchError as error:
+            self._refused[address] = str(error)
+            self._on_message(str(error))
+        except ImportError as error:
+            self._refused[address] = f"the worker {address} cannot import nsr ({error}): install it there"
+            self._on_message(self._refused[address])
+        except (OSError, TimeoutError):
+            self._seen.pop(address, None)  # it is gone, or asked again
+        finally:
+            self._preparing.discard(address)
+
+    async def _ask(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function on one worker, beside the items that it runs."""
+        answers = await self._client._run(function, *arguments, workers=[address], wait=True)
+        return answers[address]
+
+    async def _bury(self, worker: _Worker) -> None:
+        """A worker has left the scheduler. If it said goodbye, no item is to blame."""
+        self._workers.pop(worker.address, None)
+        with contextlib.suppress(OSError, TimeoutError, asyncio.TimeoutError):
+            events = await asyncio.wait_for(self._client.scheduler.events(topic=worker.address), 5)
+            said = [event for _, event in events or () if isinstance(event, dict)]
+            worker.blamed = not any(e.get("action") == "closing-worker" or e.get("expected") for e in said)
+        self._lose(worker, "lost" if worker.blamed else "closed")
+
+    def _lose(self, worker: _Worker, reason: str) -> None:
+        self._workers.pop(worker.address, None)
+        if worker.gone.is_set():
+            return
+        if worker.tasks:
+            self._on_message(f"worker {worker.address}: {reason}; {len(worker.tasks)} blocks run again")
+        worker.reason = reason
+        worker.gone.set()
+
+    async def _restart(self, worker: _Worker) -> None:
+        with contextlib.suppress(Exception):
+            await self._client._restart_workers([worker.address], timeout=30, raise_for_error=False)
+
+    async def _with_data(self, worker: _Worker, value: Any) -> Any:
+        """An item as this worker needs it: its data folder is where the worker has the files."""
+        if not isinstance(value, Item) or value.data is None:
+            return value
+        if value.data not in worker.folders:
+            files = data_files(value.data)
+            sizes = {name: path.stat().st_size for name, path in files.items()}
+            found = await self._ask(worker.address, find_data, str(value.data), sizes)
+            if found is None:
+                content = {name: path.read_bytes() for name, path in files.items()}
+                found = await self._ask(worker.address, receive_data, content)
+            worker.folders[value.data] = Path(found)
+        return replace(value, data=worker.folders[value.data])
+
+
+def data_files(folder: Path) -> dict[str, Path]:
+    """The files of a data folder that items read: those of MNIST, gzipped or not."""
+    names = [name + suffix for name in MNIST.files for suffix in ("", ".gz")]
+    return {name: folder / name for name in names if (folder / name).is_file()}
+
+
+# On a worker.
+
+
+def _call(function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    return function(*arguments)
+
+
+async def prepare_worker(dask_worker: Any) -> Mapping[str, str]:
+    """One thread; a goodbye before Slurm ends this process; returns the versions."""
+    torch.set_num_threads(1)
+    if dask_worker.nanny:
+        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGTERM, _say_goodbye, dask_worker, loop)
+    return versions()
+
+
+def _say_goodbye(dask_worker: Any, loop: asyncio.AbstractEventLoop) -> None:
+    dask_worker._nsr_goodbye = loop.create_task(dask_worker.close(nanny=True, reason="SIGTERM"))
+
+
+def find_data(folder: str, sizes: Mapping[str, int]) -> str | None:
+    """The folder, if this machine has the same files in it."""
+    files = {name: Path(folder) / name for name in sizes}
+    same = all(path.is_file() and path.stat().st_size == sizes[name] for name, path in files.items())
+    return folder if same and sizes else None
+
+
+def receive_data(content: Mapping[str, bytes], dask_worker: Any) -> str:
+    """Write the files into the folder of a worker; returns it."""
+    folder = Path(dask_worker.local_directory) / "nsr-data"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in content.items():
+        temporary = folder / f".{name}.part"
+        temporary.write_bytes(data)
+        temporary.replace(folder / name)
+    return str(folder)
+
+
+def _silence() -> None:
+    """What Dask logs when workers leave is reported here in a sentence."""
+    for name in ("distributed", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
