@@ -1,4 +1,3 @@
-import functools
 import json
 import os
 import shutil
@@ -7,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -18,12 +16,12 @@ import pytest
 from nsr import __version__
 from nsr.cli import main
 from nsr.learn.saved import SavedRule
-from nsr.paper import commands
 from nsr.paper.sweep import run
 from nsr.program import Program, Variable
 
 SCHEMA = json.loads((files("nsr.paper.report") / "results.schema.json").read_text())
 SMALL = ["--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--comparison", ">", "--workers", "1"]
+IN_THREADS = ["--executor", "concurrent.futures:ThreadPoolExecutor"]
 
 
 def nsr(capsys, *words: str) -> tuple[int, str, str]:
@@ -80,9 +78,7 @@ def test_a_failure_is_reported_and_exits_with_1(capsys, tmp_path, monkeypatch):
         raise RuntimeError("out of paper")
 
     monkeypatch.setattr(run, "run_item", fails)
-    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
-    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
-    code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(tmp_path), "--quiet")
+    code, _, err = nsr(capsys, "reproduce", "comparisons", *SMALL, *IN_THREADS, "--out", str(tmp_path), "--quiet")
     assert code == 1
     assert "1 of 1 blocks failed; nsr results --failures shows why, and the same command retries them" in err
     assert "RuntimeError: out of paper" in nsr(capsys, "results", "--failures", "--out", str(tmp_path))[1]
@@ -115,10 +111,9 @@ def test_a_folder_deleted_during_a_run_is_reported_and_exits_with_1(capsys, tmp_
 
     run_item = run.run_item
     monkeypatch.setattr(run, "run_item", deletes)
-    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
-    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
     folder = tmp_path / "runs"
-    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, "--out", str(folder), "--quiet", "--json")
+    options = (*IN_THREADS, "--out", str(folder), "--quiet", "--json")
+    code, out, err = nsr(capsys, "reproduce", "comparisons", *SMALL, *options)
     assert (code, out) == (1, "")
     assert err.startswith(f"nsr: the results are lost: {folder}/nsr.sqlite was deleted or replaced during the run")
 

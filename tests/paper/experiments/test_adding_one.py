@@ -1,13 +1,10 @@
 """A new experiment is one file and one line: it runs, prints its table and appears on the page."""
 
-import functools
 import importlib.util
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from nsr.cli import main
-from nsr.paper import commands
 from nsr.paper.experiments import EXPERIMENTS
 
 FILE = '''
@@ -92,11 +89,10 @@ def coins(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("coins")
 def test_it_runs_prints_its_table_and_appears_on_the_page(tmp_path, capsys, monkeypatch):
-    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
-    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
+    in_threads = ["--executor", "concurrent.futures:ThreadPoolExecutor"]
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as stop:
-        main(["reproduce", "coins", "--profile", "quick", "--out", str(tmp_path), "--quiet"])
+        main(["reproduce", "coins", "--profile", "quick", "--out", str(tmp_path), "--quiet", *in_threads])
     assert stop.value.code == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[0] == ["Coins:", "recipe", "paper,", "10", "seeds"]

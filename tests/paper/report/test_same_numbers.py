@@ -1,8 +1,6 @@
 """The terminal and the page show the same tables: the profile asked for, and the same numbers cell by cell."""
 
-import functools
 import io
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from html.parser import HTMLParser
 from pathlib import Path
@@ -97,12 +95,11 @@ def store_paper_run(folder: Path) -> None:
 
 def test_smoke_over_a_stored_paper_run_is_smoke_in_the_terminal_and_on_the_page(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    in_threads = functools.partial(commands.reproduce, make_executor=ThreadPoolExecutor)
-    monkeypatch.setattr("nsr.paper.commands.reproduce", in_threads)
+    in_threads = ["--executor", "concurrent.futures:ThreadPoolExecutor"]
     store_paper_run(tmp_path)
     chosen = ["comparisons", "--model", "nsr", "--comparison", ">", "--comparison", "!="]
     with pytest.raises(SystemExit) as stop:
-        main(["reproduce", *chosen, "--profile", "smoke", "--out", str(tmp_path), "--quiet"])
+        main(["reproduce", *chosen, "--profile", "smoke", "--out", str(tmp_path), "--quiet", *in_threads])
     assert stop.value.code == 0
     printed = in_terminal(capsys.readouterr().out)
     page = tmp_path / "report.html"

@@ -1,5 +1,6 @@
 """Items on jobs of Slurm, each with Dask workers, through dask-jobqueue."""
 
+import contextlib
 import math
 import re
 import shutil
@@ -9,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from dask_jobqueue.slurm import SLURMCluster
+from distributed import Status
 
 from nsr.errors import InputError
 from nsr.paper.sweep.cluster_config import ClusterConfig
@@ -31,11 +33,17 @@ def make_slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
 def _submit_jobs(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
     cluster = SLURMCluster(**arguments(config))
     jobs = math.ceil(workers / config.cores)
-    try:
+
+    async def submit() -> None:
         cluster.scale(jobs=jobs)
-        cluster.sync(cluster._correct_state)  # so that what sbatch has to say is not lost
+        await cluster._correct_state()  # so that what sbatch has to say is not lost
+
+    try:
+        cluster.sync(submit)
     except RuntimeError as error:
-        cluster.close()
+        with contextlib.suppress(AssertionError):  # the last thing it does is to complain of jobs that never ran
+            cluster.close()
+        cluster.status = Status.closed
         said = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
         raise InputError(f"Slurm does not take the job: {said[-1].strip()}") from error
     on_message(f"{jobs} jobs submitted to Slurm, each with {config.cores} workers")

@@ -1,0 +1,80 @@
+import builtins
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from nsr.errors import InputError
+from nsr.paper.sweep import executors
+from nsr.paper.sweep.choice import choose_executor
+from nsr.paper.sweep.cluster_config import ClusterConfig
+
+MINE = """
+from concurrent.futures import ThreadPoolExecutor
+def threads(workers): return ThreadPoolExecutor(workers)
+def one_thread(): return ThreadPoolExecutor(1)
+def text(workers): return "executor"
+number = 3
+"""
+
+
+def make(name: str, workers: int = 2):
+    return choose_executor(ClusterConfig(executor=name))(workers)
+
+
+@pytest.fixture(autouse=True)
+def _module(tmp_path, monkeypatch):
+    (tmp_path / "mine_for_tests.py").write_text(MINE)
+    monkeypatch.chdir(tmp_path)
+    yield
+    sys.modules.pop("mine_for_tests", None)
+
+
+def test_local_is_the_default():
+    assert choose_executor(ClusterConfig()) is executors.local
+
+
+@pytest.mark.parametrize(
+    ("name", "workers"),
+    [
+        ("concurrent.futures:ThreadPoolExecutor", 2),
+        ("mine_for_tests:threads", 2),
+        ("mine_for_tests:one_thread", 1),
+    ],
+)
+def test_any_callable_that_returns_an_executor_will_do(name, workers):
+    with make(name) as pool:
+        assert isinstance(pool, ThreadPoolExecutor)
+        assert pool._max_workers == workers
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("dsk", "^unknown executor 'dsk': choose from local, dask, slurm, MODULE:FUNCTION; did you mean 'dask'"),
+        ("nowhere.at_all:f", "^executor 'nowhere.at_all:f' cannot be imported: No module named 'nowhere'"),
+        ("mine_for_tests:f", "^executor 'mine_for_tests:f' cannot be imported: .* has no attribute 'f'"),
+        (":f", "^executor ':f' cannot be imported"),
+        ("mine_for_tests:number", "is not a function that returns a concurrent.futures.Executor$"),
+        ("mine_for_tests:text", "^mine_for_tests:text returned str, which is not a concurrent.futures.Executor$"),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(name, text):
+    with pytest.raises(InputError, match=text):
+        make(name)
+
+
+@pytest.mark.parametrize(("name", "missing"), [("dask", "distributed"), ("slurm", "dask_jobqueue")])
+def test_a_missing_package_is_a_sentence_that_names_the_extra(name, missing, monkeypatch):
+    original = builtins.__import__
+
+    def without(module, *rest):
+        if module.split(".")[0] == missing:
+            raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+        return original(module, *rest)
+
+    for loaded in ("nsr.paper.sweep.dask", "nsr.paper.sweep.slurm"):
+        monkeypatch.delitem(sys.modules, loaded, raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(InputError, match=rf"^this needs {missing}: .*neural-status-registers\[cluster\]"):
+        make(name)

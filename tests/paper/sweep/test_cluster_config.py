@@ -1,0 +1,74 @@
+import pytest
+
+from nsr.errors import InputError
+from nsr.paper.sweep.cluster_config import ClusterConfig, read_config
+
+SLURM = """
+[cluster]
+executor = "slurm"
+workers = 64
+queue = "cpu"
+walltime = "04:00:00"
+cores = 8
+directives = ["--exclude=node7"]
+silence = 30
+[cluster.options]
+log_directory = "logs"
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_without_a_file_everything_is_local():
+    assert read_config() == ClusterConfig() == ClusterConfig(executor="local")
+
+
+def test_the_file_of_the_folder_is_found_and_options_count_more(tmp_path):
+    (tmp_path / "nsr.toml").write_text(SLURM)
+    config = read_config(workers=None, queue="long", directives=())
+    assert (config.executor, config.workers, config.queue, config.cores) == ("slurm", 64, "long", 8)
+    assert (config.directives, config.silence, config.options) == (("--exclude=node7",), 30, {"log_directory": "logs"})
+
+
+def test_another_file_can_be_named(tmp_path):
+    (tmp_path / "nsr.toml").write_text(SLURM)
+    (tmp_path / "other.toml").write_text("[cluster]\nworkers = 3\n[tool]\nx = 1")
+    assert read_config(tmp_path / "other.toml") == ClusterConfig(workers=3)
+
+
+def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path):
+    assert read_config(scheduler="tcp://a:1").executor == "dask"
+    (tmp_path / "nsr.toml").write_text('[cluster]\nexecutor = "dask"\nscheduler = "tcp://a:1"')
+    assert read_config().scheduler == "tcp://a:1"
+    assert read_config(executor="local").scheduler is None
+    with pytest.raises(InputError, match=r"^a scheduler is for --executor dask, not for local$"):
+        read_config(executor="local", scheduler="tcp://a:1")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("[cluster", "is not TOML"),
+        ("cluster = 3", r"^cluster in nsr.toml must be a table, as in \[cluster\]$"),
+        ("[cluster]\nquue = 'a'", "unknown field .* 'quue': .*did you mean 'queue'"),
+        ("[cluster]\nworkers = 'two'", "^workers = 'two' in nsr.toml is not a number$"),
+        ("[cluster]\nworkers = true", "^workers = True in nsr.toml is not a number$"),
+        ("[cluster]\nqueue = 3", "^queue = 3 in nsr.toml is not a text$"),
+        ("[cluster]\ndirectives = '--x'", "^directives = '--x' in nsr.toml is not a list of texts$"),
+        ("[cluster]\noptions = 3", "^options = 3 in nsr.toml is not a table$"),
+        ("[cluster]\ncores = 0", "^cores must be at least 1, got 0$"),
+        ("[cluster]\nhang = 0", "^hang must be more than 0 seconds, got 0$"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_a_sentence(tmp_path, content, text):
+    (tmp_path / "nsr.toml").write_text(content)
+    with pytest.raises(InputError, match=text):
+        read_config()
+
+
+def test_a_file_that_is_not_there_is_a_sentence(tmp_path):
+    with pytest.raises(InputError, match=r"^cannot read the cluster file nowhere.toml: No such file or directory$"):
+        read_config(tmp_path.joinpath("nowhere.toml").relative_to(tmp_path))

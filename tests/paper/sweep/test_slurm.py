@@ -1,0 +1,81 @@
+"""How jobs of Slurm are asked for. ``test_slurm_daemons.py`` asks for them."""
+
+import pytest
+
+pytest.importorskip("dask_jobqueue", reason="needs the extra cluster")
+
+from dask_jobqueue.slurm import SLURMJob
+
+from nsr.errors import InputError
+from nsr.paper.sweep import slurm
+from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.slurm import arguments, lifetime, make_slurm, seconds
+
+CONFIG = ClusterConfig(
+    executor="slurm",
+    queue="cpu",
+    account="maths",
+    walltime="04:00:00",
+    cores=8,
+    memory="16GB",
+    directives=("--exclude=node7",),
+    skip_directives=("--mem",),
+    prologue=("module load python",),
+    options={"shebang": "#!/bin/sh"},
+)
+
+
+def test_the_script_of_a_job_has_what_was_asked_for():
+    given = arguments(CONFIG)
+    given.pop("scheduler_options")
+    script = SLURMJob("tcp://10.0.0.1:8786", name="0", **given).job_script()
+    for line in ("-p cpu", "-A maths", "-t 04:00:00", "--cpus-per-task=8", "--exclude=node7"):
+        assert f"#SBATCH {line}\n" in script
+    assert script.startswith("#!/bin/sh\n")
+    assert "#SBATCH --mem" not in script
+    assert "\nmodule load python\n" in script
+    assert "--nthreads 1 " in script
+    assert "--nworkers 8 " in script
+    assert "--lifetime 13080s --lifetime-stagger 720s" in script
+
+
+def test_a_job_without_a_walltime_has_no_lifetime():
+    assert arguments(ClusterConfig(executor="slurm"))["worker_extra_args"] == []
+
+
+@pytest.mark.parametrize("walltime", ["00:02:00", "00:30:00", "04:00:00", "2-00:00:00"])
+def test_the_last_worker_leaves_before_slurm_ends_its_job(walltime):
+    """dask-jobqueue 122 and 611: workers that Slurm ends are lost with what they were doing."""
+    stay, _, stagger = lifetime(walltime)
+    latest = int(stay[:-1]) + int(stagger[:-1])
+    assert 0.75 * seconds(walltime) <= latest <= 0.81 * seconds(walltime) or seconds(walltime) - latest == 600
+
+
+@pytest.mark.parametrize(
+    ("walltime", "expected"),
+    [("90", 5400), ("90:30", 5430), ("04:00:00", 14400), ("2-00:00:00", 172800), ("1-12", 129600), ("1-12:30", 131400)],
+)
+def test_times_are_read_as_slurm_reads_them(walltime, expected):
+    assert seconds(walltime) == expected
+
+
+@pytest.mark.parametrize(("walltime", "text"), [("4h", "is not a time of Slurm"), ("0:30", "is less than a minute")])
+def test_other_times_are_a_sentence(walltime, text):
+    with pytest.raises(InputError, match=f"^walltime '{walltime}' {text}"):
+        seconds(walltime)
+
+
+def test_without_sbatch_there_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(slurm.shutil, "which", lambda _: None)
+    with pytest.raises(InputError, match=r"^there is no sbatch here: run this on a machine from which jobs are"):
+        make_slurm(CONFIG, lambda _: None)
+
+
+def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):
+    sbatch = tmp_path / "sbatch"
+    sbatch.write_text("#!/bin/sh\necho 'sbatch: error: invalid partition specified: cpu' >&2\nexit 1\n")
+    sbatch.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    config = ClusterConfig(executor="slurm", queue="cpu", interface="lo")
+    with pytest.raises(InputError, match=r"^Slurm does not take the job: invalid partition specified: cpu$"):
+        make_slurm(config, lambda _: None)(1)
