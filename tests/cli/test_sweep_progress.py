@@ -57,6 +57,26 @@ def test_the_time_left_allows_for_the_longer_epochs_of_digits(monkeypatch):
     assert f"about {left:.0f} s left" in printed
 
 
+def test_the_time_left_follows_workers_that_come_and_go(monkeypatch):
+    stream, now = io.StringIO(), [0.0]
+    monkeypatch.setattr("nsr.cli.sweep_progress.time.monotonic", lambda: now[0])
+    lines = Lines(Console(file=stream), every=0.0)
+    lines.planned([ITEMS[0]] * 4)
+    lines.workers(2)
+    now[0] = 10.0
+    lines.workers(1)
+    now[0] = 20.0
+    lines.finished(ITEMS[0], records(ITEMS[0]))  # 30 seconds of a worker for a block, and three blocks are left
+    lines.workers(5)
+    lines.tick()
+    lines.workers(0)
+    lines.tick()
+    printed = stream.getvalue().splitlines()[-3:]
+    assert ", 1 worker, about 90 s left" in printed[0]
+    assert ", 5 workers, about 18 s left" in printed[1]
+    assert printed[2].endswith("1 of 4 blocks, 20 s, 0 workers")
+
+
 def test_lines_are_printed_while_nothing_is_finished():
     stream = io.StringIO()
     lines = Lines(Console(file=stream), every=0.0)

@@ -1,9 +1,10 @@
 """Progress of a sweep on standard error: a bar for each experiment on a terminal, plain lines elsewhere."""
 
 import time
+from datetime import timedelta
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
@@ -18,6 +19,32 @@ def make_observer(quiet: bool) -> Observer:
     return Bars(console) if console.is_terminal else Lines(console)
 
 
+class Pace:
+    """Work for each second of a worker, so that the time left follows workers that come and go."""
+
+    def __init__(self) -> None:
+        self.count: int | None = None
+        """Workers at present; None if their number does not change."""
+        self.worker_seconds = 0.0
+        self.since = time.monotonic()
+
+    def workers(self, count: int) -> None:
+        """From now on there are this many."""
+        self._advance()
+        self.count = count
+
+    def left(self, done: float, total: float) -> float | None:
+        """Seconds left with the workers of now; None if that cannot be known yet."""
+        self._advance()
+        workers = 1 if self.count is None else self.count
+        return self.worker_seconds * (total - done) / done / workers if done and workers else None
+
+    def _advance(self) -> None:
+        now = time.monotonic()
+        self.worker_seconds += (now - self.since) * (1 if self.count is None else self.count)
+        self.since = now
+
+
 class Bars(Observer):
     """One bar for each experiment: blocks done, training epochs of all models per second, time left."""
 
@@ -27,8 +54,7 @@ class Bars(Observer):
             BarColumn(),
             TextColumn("{task.fields[blocks]} {task.fields[speed]}"),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            TextColumn("left {task.fields[left]}"),
             console=console,
         )
         self.blocks: dict[str, int] = {}
@@ -36,6 +62,11 @@ class Bars(Observer):
         self.epochs: dict[str, int] = {}
         self.tasks: dict[str, TaskID] = {}
         self.began = time.monotonic()
+        self.pace = Pace()
+
+    def workers(self, count: int) -> None:
+        """Allow for their number in the time left."""
+        self.pace.workers(count)
 
     def planned(self, items: list[Item]) -> None:
         """Draw an empty bar for each experiment."""
@@ -43,7 +74,7 @@ class Bars(Observer):
             planned = [item for item in items if item.experiment == name]
             self.blocks[name], self.blocks_done[name], self.epochs[name] = len(planned), 0, 0
             self.tasks[name] = self.progress.add_task(
-                name, total=sum(map(_work, planned)), blocks=f"0/{len(planned)}", speed=""
+                name, total=sum(map(_work, planned)), blocks=f"0/{len(planned)}", speed="", left="-:--:--"
             )
         self.progress.start()
 
@@ -58,6 +89,16 @@ class Bars(Observer):
             blocks=f"{self.blocks_done[name]}/{self.blocks[name]}",
             speed=f"{self.epochs[name] / (time.monotonic() - self.began):,.0f} model epochs/s",
         )
+        self._show_time_left()
+
+    def _show_time_left(self) -> None:
+        """Of each bar, at the pace of all."""
+        tasks = self.progress.tasks
+        done = sum(task.completed for task in tasks)
+        for task in tasks:
+            left = self.pace.left(done, done + (task.total or 0) - task.completed)
+            if left is not None:
+                self.progress.update(task.id, left=timedelta(seconds=round(left)))
 
     def close(self) -> None:
         """Leave the bars as they are."""
@@ -72,6 +113,11 @@ class Lines(Observer):
         self.began = self.last = time.monotonic()
         self.work = self.work_done = 0.0
         self.blocks = self.blocks_done = self.epochs = 0
+        self.pace = Pace()
+
+    def workers(self, count: int) -> None:
+        """Allow for their number in the time left."""
+        self.pace.workers(count)
 
     def planned(self, items: list[Item]) -> None:
         """Print the number of blocks."""
@@ -95,8 +141,10 @@ class Lines(Observer):
             return
         self.last, elapsed = now, now - self.began
         text = f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s"
-        if self.work_done:
-            left = elapsed * (self.work - self.work_done) / self.work_done
+        if self.pace.count is not None:
+            text += f", {self.pace.count} worker{'' if self.pace.count == 1 else 's'}"
+        left = self.pace.left(self.work_done, self.work)
+        if left is not None:
             text += f", about {left:.0f} s left, {self.epochs / elapsed:,.0f} model epochs/s"
         self._print(text)
 

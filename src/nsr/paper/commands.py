@@ -86,7 +86,7 @@ def reproduce(
         items: list[Item] = []
         for experiment in chosen:
             size = experiment.profiles[profile]
-            done, numbers = store.done(experiment), range(seeds or size.seeds)
+            done, numbers = store.lookup(), range(seeds or size.seeds)
             items += plan(experiment, size, recipes, numbers, done=done, keep=selector(only), block=block, data=data)
         for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
             EXPERIMENTS[name].prepare(cell, data, on_message)

@@ -1,6 +1,6 @@
 """What to run: items, each a cell, a recipe and a block of seeds without results."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ def plan(
     recipes: Iterable[str],
     seeds: Sequence[int],
     *,
-    done: Collection[str] = (),
+    done: Container[str] = (),
     keep: Callable[[Cell], bool] = lambda _: True,
     block: int = BLOCK,
     data: Path | None = None,
@@ -39,8 +39,9 @@ def plan(
         recipe = profile.shorten(experiment.recipes[name])
         size = min(block, experiment.block or block, max(1, int(LONGEST / seconds_per_seed(experiment, recipe))))
         for cell in filter(keep, experiment.cells_of(name, profile)):
-            item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, tuple(seeds), data)
-            missing = [seed for seed, identity in zip(seeds, item.identities, strict=True) if identity not in done]
+            item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, seeds, data)
+            stored = zip(seeds, item.each_identity(), strict=True)
+            missing = [seed for seed, identity in stored if identity not in done]
             for start in range(0, len(missing), size):
                 items.append(replace(item, seeds=_compact(missing[start : start + size])))
     return items

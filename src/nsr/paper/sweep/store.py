@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 from nsr.errors import FailedError, InputError
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.records import Item, Record
+from nsr.paper.records import Item, Record, identities
 from nsr.paper.spec import Experiment, canonical_json
 from nsr.paper.summaries import Group
 from nsr.paper.sweep.damage import COLUMNS, TEXTS, Damaged, Row, checksum, scan
@@ -161,6 +161,11 @@ class Store:
             query = "SELECT identity FROM results WHERE experiment = ?"
             return {identity for (identity,) in self._connection.execute(query, (experiment.name,))}
 
+    def lookup(self) -> Container[str]:
+        """The identities of all results, looked up one by one: a million of them would take a gigabyte of memory."""
+        self._check()
+        return _Lookup(self)
+
     def _check(self) -> None:
         """Raise an InputError if records are damaged. Those that were intact before are not checked again."""
         last = self._checked
@@ -205,19 +210,25 @@ class Store:
 
     def has(self, item: Item) -> bool:
         """Whether every seed of an item has its result."""
-        query = "SELECT 1 FROM results WHERE identity = ?"
         with self._explained():
-            return all(self._connection.execute(query, (name,)).fetchone() for name in item.identities)
+            return all(map(self._has, item.each_identity()))
+
+    def _has(self, identity: str) -> bool:
+        query = "SELECT 1 FROM results WHERE identity = ?"
+        return self._connection.execute(query, (identity,)).fetchone() is not None
 
     def add(self, item: Item, records: Iterable[Record]) -> None:
         """Store a finished block, all of it or nothing. Results that are there already stay as they are."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        records = list(records)
+        shared = {id(part): part for record in records for part in (record.cell, record.recipe)}
+        texts = {number: canonical_json(asdict(part)) for number, part in shared.items()}
         rows = [
             (
-                record.identity,
+                identity,
                 record.experiment,
-                canonical_json(asdict(record.cell)),
-                canonical_json(asdict(record.recipe)),
+                texts[id(record.cell)],
+                texts[id(record.recipe)],
                 record.profile,
                 json.dumps(dict(record.metrics), allow_nan=False),
                 record.environment,
@@ -227,7 +238,7 @@ class Store:
                 record.memory,
                 float(record.seconds),
             )
-            for record in records
+            for record, identity in zip(records, identities(records), strict=True)
         ]
         with self._explained(), self._transaction() as connection:
             connection.executemany(_INSERT, [(*row, checksum(_encoded(row))) for row in rows])
@@ -300,6 +311,17 @@ class Store:
 
 
 _INSERT = f"INSERT OR IGNORE INTO results ({', '.join(COLUMNS)}, checksum) VALUES ({','.join('?' * 13)})"
+
+
+class _Lookup(Container[str]):
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def __contains__(self, identity: object) -> bool:
+        with self.store._explained():
+            return self.store._has(str(identity))
+
+
 _ADVICE = {
     "FULL": "; make room on the disk and run the same command again; finished blocks are kept",
     "READONLY": "; make the folder writable or choose another with --out",
