@@ -49,11 +49,11 @@ mutate: setup
 battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
 	mkdir -p runs
-	$(BIN)/python benchmarks/learn.py --json runs/learn.jsonl --markdown
+	$(BIN)/python benchmarks/learn.py --json runs/learn.jsonl --markdown $(OPTIONS)
 
 # 36,860 damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
 attack: setup
-	$(BIN)/python benchmarks/attack.py
+	$(BIN)/python benchmarks/attack.py $(OPTIONS)
 
 # The page that `nsr play` opens, from playground/; needs node and npm. The result is committed.
 playground:

@@ -23,12 +23,14 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
 from attack_loaders import LOADERS, Loader
 from attack_mutations import mutate
+from spread import add_options, config_of, spread
 
 SECONDS, MEGABYTES = 10.0, 1000
 """The most that one input may take; seconds are those of the CPU, as the machine may have other work."""
@@ -222,6 +224,44 @@ def attack(
     return tally
 
 
+def attack_elsewhere(
+    config: Any, jobs: Sequence[tuple[str, int]], *, seed: int, workers: int, on_outcome: Callable[[Outcome], None]
+) -> Tally:
+    """The same on a cluster: a worker gets a hundred inputs at a time, and loads them in processes of its own."""
+    shares = [tuple(jobs[start : start + 100]) for start in range(0, len(jobs), 100)]
+    tally = Tally()
+    for (_, share, _), found in spread(config, workers, run_share, [(__file__, share, seed) for share in shares]):
+        if isinstance(found, BaseException):
+            found = [(*share[0], "crash", f"and the {len(share)} inputs from here on: {found}")]
+        for each in found:
+            tally.add(outcome := Outcome(*each))
+            on_outcome(outcome)
+    return tally
+
+
+def run_share(script: str, share: Sequence[tuple[str, int]], seed: int) -> list[list[Any]]:
+    """Load some inputs in a process of its own, whose children may be killed. Runs on a worker."""
+    import json
+    import subprocess
+    import sys
+
+    command = [sys.executable, script, "--seed", str(seed), "--workers", "1", "--share-of-inputs", json.dumps(share)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def print_share(share: str, seed: int) -> None:
+    """Print the outcome of each of some inputs as a line of JSON."""
+    names = ("loader", "number", "kind", "detail")
+
+    def on_outcome(outcome: Outcome) -> None:
+        print(json.dumps([getattr(outcome, name) for name in names]), flush=True)
+
+    attack([(name, number) for name, number in json.loads(share)], seed=seed, workers=1, on_outcome=on_outcome)
+
+
 def jobs_of(names: Sequence[str], share: float) -> list[tuple[str, int]]:
     """A share of the inputs of each loader."""
     return [(name, number) for name in names for number in range(max(1, round(share * LOADERS[name].inputs)))]
@@ -237,7 +277,12 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="write the inputs that were found into this folder")
     parser.add_argument("--json", type=Path, help="append the counts as a line")
+    parser.add_argument("--share-of-inputs", help=argparse.SUPPRESS)
+    add_options(parser)
     options = parser.parse_args()
+    if options.share_of_inputs:
+        print_share(options.share_of_inputs, options.seed)
+        return
     began = time.monotonic()
     jobs = jobs_of(options.only, options.share)
     if options.number is not None:
@@ -254,7 +299,9 @@ def main() -> None:
             content = content_of(LOADERS[outcome.loader], outcome.number, options.seed)
             (options.keep / f"{outcome.loader}-{outcome.number}").write_bytes(content)
 
-    tally = attack(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
+    config = config_of(options, longest=100 * ASLEEP)
+    run = attack if config is None else partial(attack_elsewhere, config)
+    tally = run(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
     print(*tally.lines(), sep="\n")
     minutes = round((time.monotonic() - began) / 60, 1)
     print(f"seed {options.seed}, {minutes} minutes")

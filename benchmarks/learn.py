@@ -33,8 +33,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rule_lines import LINES
 from rule_tables import rule_table
+from spread import add_options, config_of, spread
 
 from nsr.errors import InputError, one_of
+from nsr.paper.sweep.cluster_config import ClusterConfig
 
 BATTERY_SEED, DEVELOPMENT_SEED = 2611, 1
 """The tables of the battery come from the first, and are for reporting only; rules are tried out on others."""
@@ -158,8 +160,10 @@ def run(case: Case, time_limit: int) -> dict[str, Any]:
         "kind": table.kind,
         "truth": table.rule,
     }
-    signal.signal(signal.SIGALRM, _too_long)
-    signal.alarm(time_limit)
+    limited = threading.current_thread() is threading.main_thread()  # elsewhere the executor ends what hangs
+    if limited:
+        signal.signal(signal.SIGALRM, _too_long)
+        signal.alarm(time_limit)
     with warnings.catch_warnings(), np.errstate(all="ignore"), threadpool_limits(1):
         warnings.simplefilter("ignore")
         try:
@@ -169,7 +173,8 @@ def run(case: Case, time_limit: int) -> dict[str, Any]:
         except Exception as error:
             record = Record(**about, error=f"{type(error).__name__}: {error}"[:500])
         finally:
-            signal.alarm(0)
+            if limited:
+                signal.alarm(0)
     return asdict(record)
 
 
@@ -217,9 +222,15 @@ def claim(model: Any, table: Any, fresh: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def answers(todo: Sequence[Case], jobs: int, time_limit: int) -> Iterator[dict[str, Any]]:
-    """The record of every case as it arrives."""
+def answers(
+    todo: Sequence[Case], jobs: int, time_limit: int, config: ClusterConfig | None = None
+) -> Iterator[dict[str, Any]]:
+    """The record of every case as it arrives, from processes of this machine unless a cluster is given."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if config is not None:
+        for (case, _), answer in spread(config, jobs, run, [(case, time_limit) for case in todo]):
+            yield answer if isinstance(answer, dict) else asdict(_lost(case, answer))
+        return
     if jobs == 1:
         start_process()
         yield from (run(case, time_limit) for case in todo)
@@ -232,6 +243,12 @@ def answers(todo: Sequence[Case], jobs: int, time_limit: int) -> Iterator[dict[s
                 yield future.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _lost(case: Case, error: BaseException) -> Record:
+    """The record of a case that came to no end on a cluster."""
+    reason = f"{type(error).__name__}: {error}"[:500]
+    return Record(**asdict(case), rows=0, columns=0, kind="unknown", error=reason)
 
 
 def key(record: dict[str, Any]) -> tuple[Any, ...]:
@@ -253,7 +270,9 @@ def read(file: Path) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def measure_all(todo: list[Case], file: Path | None, jobs: int, time_limit: int) -> list[dict[str, Any]]:
+def measure_all(
+    todo: list[Case], file: Path | None, jobs: int, time_limit: int, config: ClusterConfig | None = None
+) -> list[dict[str, Any]]:
     """The records of all cases: those in the file, but for errors, and new ones, which are appended to it."""
     wanted = {key(asdict(case)) for case in todo}
     before = [record for record in read(file) if key(record) in wanted] if file and file.exists() else []
@@ -264,7 +283,7 @@ def measure_all(todo: list[Case], file: Path | None, jobs: int, time_limit: int)
     began = reported = time.monotonic()
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         bar = progress.add_task("tables", total=len(missing))
-        for done, record in enumerate(answers(missing, jobs, time_limit), start=1):
+        for done, record in enumerate(answers(missing, jobs, time_limit, config), start=1):
             records[key(record)] = record
             progress.advance(bar)
             if file:
@@ -303,6 +322,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument(
         "--from", type=Path, dest="source", metavar="FILE", help="print what --json wrote, and learn nothing"
     )
+    add_options(parser)
     return parser
 
 
@@ -325,7 +345,8 @@ def main() -> None:
         if chosen.json:
             chosen.json.parent.mkdir(parents=True, exist_ok=True)
         try:
-            records = measure_all(todo, chosen.json, chosen.jobs, chosen.time_limit)
+            config = config_of(chosen, longest=chosen.time_limit + 60)
+            records = measure_all(todo, chosen.json, chosen.jobs, chosen.time_limit, config)
         except InputError as wrong:
             parser.error(str(wrong))
     print_tables(records, Console(width=150))

@@ -1,0 +1,55 @@
+"""A real Slurm of one node, on loopback: its daemons are started and stopped here."""
+
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("dask_jobqueue", reason="needs the extra cluster")
+
+import cluster_faults as faults
+from loopback_slurm import Slurm, why_not
+
+pytestmark = [pytest.mark.outer, pytest.mark.skipif(why_not() is not None, reason=str(why_not()))]
+SMALL = {
+    "names": ["comparisons", "piecewise", "recurrent"],
+    "profile": "smoke",
+    "recipe": "exact",
+    "seeds": 2,
+    "only": {"model": ["nsr"]},
+}
+
+
+def test_the_command_has_the_same_records_on_slurm_as_without_it(tmp_path):
+    expected = faults.undisturbed(tmp_path / "local", SMALL)
+    words = ["reproduce", *SMALL["names"], "--profile", "smoke", "--recipe", "exact", "--model", "nsr", "--seeds", "2"]
+    with Slurm(tmp_path / "slurm") as slurm:
+        config = faults.slurm_config(tmp_path)
+        out = tmp_path / "runs"
+        options = ["--cluster", str(config), "--workers", "2", "--walltime", "00:10:00", "--out", str(out), "--json"]
+        command = [sys.executable, "-m", "nsr", *words, *options]
+        done = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "nsr: 2 jobs submitted to Slurm, each with 1 workers" in done.stderr
+        assert slurm.jobs() == []  # none is left behind
+    assert faults.records(out) == expected
+
+
+def test_jobs_that_are_cancelled_cost_no_record(tmp_path):
+    """As when they are preempted: distributed 2694, submitit 1770, dask-jobqueue 611."""
+    expected = faults.undisturbed(tmp_path / "local")
+    result = faults.try_slurm("scancel", expected, tmp_path, times=2)
+    assert (result.code, result.same, result.times) == (0, True, 2), (tmp_path / "scancel" / "log.txt").read_text()
+
+
+def test_a_partition_that_is_not_there_is_a_sentence(tmp_path):
+    with Slurm(tmp_path / "slurm") as slurm:
+        config = faults.slurm_config(tmp_path)
+        command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--profile", "smoke", "--model", "nsr"]
+        options = ["--cluster", str(config), "--queue", "nowhere", "--out", str(tmp_path / "runs"), "--quiet"]
+        done = subprocess.run(
+            [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=60, check=False
+        )
+    assert done.returncode == 2
+    assert "nsr: Slurm does not take the job: " in done.stderr
+    assert "nvalid partition" in done.stderr
