@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.records import Item
+from nsr.paper.records import Item, identities
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.run import MAX_CRASHES, Observer, SchedulerLostError, Sweep
 from nsr.paper.sweep.store import Store
@@ -138,6 +138,36 @@ def test_what_is_committed_is_not_kept_in_memory(tmp_path):
     executor.futures.clear()
     gc.collect()
     assert [reference() for reference in seen] == [None, None]
+
+
+def test_calls_together_are_one_transaction_all_of_it_or_nothing(tmp_path):
+    store = Store(tmp_path)
+
+    def add_and_fail() -> None:
+        with store.together():
+            store.add(ITEMS[0], run_item(ITEMS[0]))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        add_and_fail()
+    assert not store.has(ITEMS[0])
+    with store.together():
+        store.add(ITEMS[0], run_item(ITEMS[0]))
+    assert Store(tmp_path).has(ITEMS[0])
+
+
+def test_results_are_looked_up_one_by_one(tmp_path):
+    store = Store(tmp_path)
+    store.add(ITEMS[0], run_item(ITEMS[0]))
+    found = store.lookup()
+    assert all(name in found for name in ITEMS[0].identities)
+    assert not any(name in found for name in ITEMS[1].identities)
+
+
+def test_the_identities_of_a_block_are_those_of_its_records():
+    records = [record for item in ITEMS for record in run_item(item)]
+    named = [name for item in ITEMS for name in item.identities]
+    assert list(identities(records)) == [record.identity for record in records] == named
 
 
 def test_blocks_that_arrive_together_are_committed_together(tmp_path):

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item
-from nsr.paper.sweep.plan import plan
+from nsr.paper.sweep.plan import BLOCK, LONGEST, plan, seconds_per_seed
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
 QUICK, SMOKE = (EXPERIMENT.profiles[name] for name in ("quick", "smoke"))
@@ -35,3 +37,19 @@ def test_cells_can_be_chosen_and_those_beyond_the_paper_are_for_recipe_exact():
     floats = EXPERIMENTS["floats"]
     paper, exact = (plan(floats, floats.profiles["paper"], (name,), range(1)) for name in ("paper", "exact"))
     assert (len(paper), len(exact)) == (49, 49 + 13)
+
+
+def test_a_block_lasts_at_most_ten_minutes_by_estimate():
+    for experiment in EXPERIMENTS.values():
+        for item in plan(experiment, experiment.profiles["paper"], experiment.recipes, range(200)):
+            estimate = len(item.seeds) * seconds_per_seed(experiment, item.recipe)
+            assert estimate <= LONGEST or len(item.seeds) == 1
+            assert len(item.seeds) <= BLOCK
+
+
+def test_seeds_without_gaps_are_a_range_which_takes_little_memory():
+    first, *_ = plan(EXPERIMENT, QUICK, ("exact",), range(250))
+    assert first.seeds == range(100)
+    done = replace(first, seeds=(3,)).identities
+    second, *_ = plan(EXPERIMENT, QUICK, ("exact",), range(250), done=done)
+    assert second.seeds == (*range(3), *range(4, 101))
