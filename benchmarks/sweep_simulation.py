@@ -5,6 +5,7 @@
 3 sleeping: a real sweep, a real store and 1,000 workers that sleep, 5 % of which are lost in an hour.
 4 memory: of the parent, with a million items planned, and with a million records stored already.
 5 paper: a model of larger clusters from these figures, beside a simulation event by event.
+6 overhead: the same sweep with processes of this machine and with Dask workers on it, in turns.
 
     python benchmarks/sweep_simulation.py --json results/sweep_simulation.jsonl
 """
@@ -307,7 +308,38 @@ def on_paper(per_second: float) -> Iterator[dict[str, Any]]:
             }
 
 
-PARTS = ("commits", "dask", "sleeping", "memory", "paper")
+OVERHEAD = """
+import json, sys, time
+from pathlib import Path
+from nsr.paper.commands import reproduce
+from nsr.paper.sweep.choice import choose_executor
+from nsr.paper.sweep.cluster_config import ClusterConfig
+
+if __name__ == "__main__":
+    began = time.perf_counter()
+    executor = choose_executor(ClusterConfig(executor=sys.argv[1]))
+    reproduce(**json.loads(sys.argv[3]), workers=2, out=Path(sys.argv[2]), make_executor=executor)
+    print(time.perf_counter() - began)
+"""
+WORK = {"names": ["comparisons"], "profile": "paper", "only": {"model": ["nsr"]}}
+
+
+def overhead(seeds: int, rounds: int) -> dict[str, Any]:
+    """Seconds of the same sweep, start and end included; the best of some rounds of each."""
+    seconds: dict[str, list[float]] = {"local": [], "dask": []}
+    request = json.dumps({**WORK, "seeds": seeds})
+    for _ in range(rounds):
+        for name, taken in seconds.items():
+            with tempfile.TemporaryDirectory() as folder:
+                command = [sys.executable, "-c", OVERHEAD, name, folder, request]
+                done = subprocess.run(command, capture_output=True, text=True, check=True)
+                taken.append(float(done.stdout.split()[-1]))
+    best = {name: min(taken) for name, taken in seconds.items()}
+    rounded = {name: [round(each, 1) for each in taken] for name, taken in seconds.items()}
+    return {"seeds": seeds, **rounded, "overhead": round(best["dask"] / best["local"] - 1, 4)}
+
+
+PARTS = ("commits", "dask", "sleeping", "memory", "paper", "overhead")
 
 
 def main() -> None:
@@ -316,6 +348,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--seconds", type=float, default=10.0, help="about how long each measurement of a rate takes")
     parser.add_argument("--items", type=int, default=1_000_000, help="of which the memory is measured")
+    parser.add_argument("--seeds", type=int, default=300, help="of each cell, of which the overhead is measured")
     parser.add_argument("--per-second", type=float, help="commits a second of the model, by default as measured")
     parser.add_argument("--json", type=Path, help="append a line for each figure")
     options = parser.parse_args()
@@ -343,6 +376,8 @@ def main() -> None:
     if "paper" in options.only:
         for figures in on_paper(measured or 300.0):
             show("paper", figures)
+    if "overhead" in options.only:
+        show("overhead", overhead(options.seeds, rounds=2))
 
 
 if __name__ == "__main__":

@@ -203,6 +203,11 @@ def test_list_and_version(capsys):
             ["reproduce", "digits", "--data", "."],
             "nsr: --data is only for runs that read MNIST, such as digits --profile paper",
         ),
+        (
+            ["reproduce", "--executor", "dsk"],
+            "nsr: unknown executor 'dsk': choose from local, dask, slurm, MODULE:FUNC",
+        ),
+        (["reproduce", "--cluster", "nowhere"], "nsr: cannot read the cluster file nowhere: No such file or directory"),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
         (["report", "--from", "nowhere"], "nsr: there are no exported results in nowhere: nsr results --export DIR"),
     ],

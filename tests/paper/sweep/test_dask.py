@@ -200,6 +200,8 @@ def test_a_worker_that_hangs_is_lost(cluster):
     RELEASES["hang"] = threading.Event()
     with on(cluster, ClusterConfig(silence=60.0, hang=0.3)) as executor:
         error = executor.submit(wait_for, "hang").exception(10)
+        time.sleep(1)  # heartbeats of the worker go on, and yet it gets nothing more to do
+        assert executor.capacity() == (2, 1)
         RELEASES["hang"].set()
     assert isinstance(error, LostWorkerError)
     assert error.blamed

@@ -21,6 +21,7 @@ from uuid import uuid4
 
 import torch
 from distributed import Client, LocalCluster
+from distributed.comm import CommClosedError
 
 from nsr.data.digits import MNIST
 from nsr.errors import FailedError, InputError
@@ -163,6 +164,7 @@ class DaskExecutor(Executor):
         self._seen: dict[str, _Seen] = {}
         self._refused: dict[str, str] = {}
         self._preparing: set[str] = set()
+        self._hung: set[str] = set()
         self._background: set[asyncio.Task[Any]] = set()
         self._lost, self._closed = False, False
         self._kept = time.monotonic()
@@ -326,11 +328,12 @@ class DaskExecutor(Executor):
             seen = self._seen.get(address)
             if seen is None or seen.heartbeat != about["last_seen"]:
                 self._seen[address] = _Seen(about["last_seen"], now)
-                known = address in self._workers or address in self._preparing or address in self._refused
-                if about["status"] == "running" and not known:
+                known = (self._workers, self._preparing, self._refused, self._hung)
+                if about["status"] == "running" and not any(address in each for each in known):
                     self._preparing.add(address)
                     self._spawn(self._prepare(address, about))
         self._seen = {address: seen for address, seen in self._seen.items() if address in present}
+        self._hung.intersection_update(present)
         for worker in list(self._workers.values()):
             if worker.address not in present:
                 self._spawn(self._bury(worker))
@@ -340,6 +343,7 @@ class DaskExecutor(Executor):
                 self._lose(worker, f"no heartbeat for {self._config.silence:.0f} s")
             elif worker.tasks and now - worker.began > self._config.hang:
                 self._lose(worker, f"no result after {self._config.hang:.0f} s")
+                self._hung.add(worker.address)  # what it is at would come before any other item
                 if worker.has_nanny:
                     self._spawn(self._restart(worker))
         if now - self._kept > REPLACE_EVERY:
@@ -399,10 +403,13 @@ class DaskExecutor(Executor):
         if value.data not in worker.folders:
             files = data_files(value.data)
             sizes = {name: path.stat().st_size for name, path in files.items()}
-            found = await self._ask(worker.address, find_data, str(value.data), sizes)
-            if found is None:
-                content = {name: path.read_bytes() for name, path in files.items()}
-                found = await self._ask(worker.address, receive_data, content)
+            try:
+                found = await self._ask(worker.address, find_data, str(value.data), sizes)
+                if found is None:
+                    content = {name: path.read_bytes() for name, path in files.items()}
+                    found = await self._ask(worker.address, receive_data, content)
+            except CommClosedError as error:
+                raise LostWorkerError(f"{worker.address}: {error}", blamed=False) from error
             worker.folders[value.data] = Path(found)
         return replace(value, data=worker.folders[value.data])
 
