@@ -205,7 +205,7 @@ def test_list_and_version(capsys):
         ),
         (
             ["reproduce", "--executor", "dsk"],
-            "nsr: unknown executor 'dsk': choose from local, dask, slurm, MODULE:FUNC",
+            "nsr: unknown executor 'dsk': choose from local, dask, slurm, ",
         ),
         (["reproduce", "--cluster", "nowhere"], "nsr: cannot read the cluster file nowhere: No such file or directory"),
         (["results", "--out", "nowhere"], "nsr: there are no results in nowhere: run nsr reproduce first, or name"),
