@@ -42,7 +42,7 @@ def test_cells_can_be_chosen_and_those_beyond_the_paper_are_for_recipe_exact():
 def test_a_block_lasts_at_most_ten_minutes_by_estimate():
     for experiment in EXPERIMENTS.values():
         for item in plan(experiment, experiment.profiles["paper"], experiment.recipes, range(200)):
-            estimate = len(item.seeds) * seconds_per_seed(experiment, item.recipe)
+            estimate = len(item.seeds) * seconds_per_seed(experiment, item.cell, item.recipe)
             assert estimate <= LONGEST or len(item.seeds) == 1
             assert len(item.seeds) <= BLOCK
 

@@ -17,9 +17,9 @@ SECONDS_PER_EPOCH = 5e-5
 """Of one model of the comparisons, in the slowest of the committed records; other experiments have their ``cost``."""
 
 
-def seconds_per_seed(experiment: Experiment[Any], recipe: Recipe) -> float:
+def seconds_per_seed(experiment: Experiment[Any], cell: Cell, recipe: Recipe) -> float:
     """How long a seed takes by estimate, which is a high one: most models stop before the last epoch."""
-    return recipe.epochs * experiment.cost * SECONDS_PER_EPOCH
+    return recipe.epochs * experiment.cost_of(cell) * SECONDS_PER_EPOCH
 
 
 def plan(
@@ -37,8 +37,9 @@ def plan(
     items = []
     for name in recipes:
         recipe = profile.shorten(experiment.recipes[name])
-        size = min(block, experiment.block or block, max(1, int(LONGEST / seconds_per_seed(experiment, recipe))))
         for cell in filter(keep, experiment.cells_of(name, profile)):
+            longest = max(1, int(LONGEST / seconds_per_seed(experiment, cell, recipe)))
+            size = min(block, experiment.block or block, longest)
             item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, seeds, data)
             stored = zip(seeds, item.each_identity(), strict=True)
             missing = [seed for seed, identity in stored if identity not in done]
