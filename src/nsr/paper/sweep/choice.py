@@ -1,11 +1,11 @@
 """Which executor: ``local``, ``dask``, ``slurm``, or MODULE:FUNCTION, a callable that returns one."""
 
-import importlib
 import inspect
 import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
+from pkgutil import resolve_name
 
 from nsr.errors import InputError, needs_extra, one_of
 from nsr.paper.sweep.cluster_config import ClusterConfig
@@ -29,11 +29,10 @@ def from_function(name: str) -> MakeExecutor:
 
     It is called with the number of workers if it takes an argument. Modules are also found in the current folder.
     """
-    module, _, attribute = name.partition(":")
     try:
         sys.path.insert(0, str(Path.cwd()))
         try:
-            function = getattr(importlib.import_module(module), attribute)
+            function = resolve_name(name)
         finally:
             sys.path.pop(0)
     except (ImportError, AttributeError, ValueError) as error:

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import torch
 from distributed import Client, LocalCluster
-from distributed.comm import CommClosedError
+from distributed.comm.core import CommClosedError
 
 from nsr.data.digits import MNIST
 from nsr.errors import FailedError, InputError
