@@ -176,7 +176,7 @@ def through_dask(blocks: int, workers: int) -> Iterator[dict[str, Any]]:
 
     _silence()
     original, run.run_item = run.run_item, answer
-    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": None, "memory_limit": 0}
+    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0", "memory_limit": 0}
     try:
         for seeds in (1, 10):
             with LocalCluster(n_workers=workers, protocol="tcp", host="127.0.0.1", **options) as cluster:

@@ -4,9 +4,11 @@
 """
 
 import asyncio
+import gc
 import gzip
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,6 +31,9 @@ from nsr.paper.sweep.run import Observer, SchedulerLostError, Sweep
 from nsr.paper.sweep.store import Store
 from nsr.paper.sweep.worker import LostWorkerError, MismatchError, versions
 
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # sockets that Dask leaves open when a worker is lost
 EXPERIMENT = EXPERIMENTS["comparisons"]
 FAST = ClusterConfig(silence=5.0, hang=60.0)
 
@@ -38,9 +43,16 @@ def cluster(monkeypatch) -> Iterator[LocalCluster]:
     monkeypatch.setattr(ours, "LOOK_EVERY", 0.05)
     ours._silence()
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None, memory_limit=0, protocol="tcp"
+        n_workers=2,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address="127.0.0.1:0",
+        memory_limit=0,
+        protocol="tcp",
     ) as made:
         yield made
+    with warnings.catch_warnings(action="ignore"):
+        gc.collect()  # sockets that Dask leaves open
 
 
 def on(cluster: LocalCluster, config: ClusterConfig = FAST, messages: list[str] | None = None) -> DaskExecutor:
