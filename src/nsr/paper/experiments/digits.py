@@ -338,8 +338,8 @@ DESCRIPTION = (
     "read in the test images of each digit; and models trained only on pairs of the digits 0 to 4, or only on pairs "
     "up to 3 apart, are tested on all pairs (a network that never saw a 5 cannot recover more than half of the "
     "digits). Under recipe exact each seed trains two networks and keeps the one with the lower loss on the training "
-    "images, and settings were chosen on a split of the training images. A network may count downwards, and for = "
-    "in any order. The paper prints curves and no numbers to compare ours with."
+    "images, and settings were chosen on a split of the training images of MNIST. A network may count downwards, "
+    "and for = in any order. The paper prints curves and no numbers to compare ours with."
 )
 ROWS: Mapping[str, tuple[str, Sequence[str]]] = {
     ">": (">", ["accuracy"]),
