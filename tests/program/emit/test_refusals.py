@@ -9,7 +9,7 @@ import pytest
 import z3
 
 from nsr.errors import InputError
-from nsr.program import And, Constant, Expression, Kind, Or, Program, Variable, Where
+from nsr.program import And, Constant, Expression, Kind, Linear, Or, Program, Variable, Where
 from tests.program.emit.cell_samples import KINDS as SAMPLED
 from tests.program.emit.cell_samples import formula, row_answer, rows
 
@@ -197,7 +197,7 @@ def nested(levels: int, *, first: bool) -> Program:
 
 
 def sum_of(terms: int) -> Program:
-    return Program(sum(Variable(f"x{number}") for number in range(terms)))
+    return Program(Linear([(1, Variable(f"x{number}")) for number in range(terms)]))
 
 
 def in_sqlite(written: str, columns: str) -> object:
