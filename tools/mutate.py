@@ -117,29 +117,33 @@ def _with(node: ast.expr, **changes: object) -> ast.expr:
     return changed
 
 
-def tests_for(part: str, file: str) -> list[list[str]]:
-    """Commands of tests in the order in which they run: those of the same name first."""
-    own = ROOT / "tests" / Path(file).parent / f"test_{Path(file).name}"
+def tests_for(part: str, file: str, *, only_own: bool) -> list[list[str]]:
+    """Files of tests in the order in which they run: those of the same name first."""
+    own = _own(file)
     first = [[str(own.relative_to(ROOT))]] if own.exists() else []
-    return [*first, PARTS[part][1]]
+    return first if only_own and first else [*first, PARTS[part][1]]
 
 
-def survives(mutant: Mutant, part: str, folder: Path, limit: float) -> tuple[bool, str]:
-    """Whether no test fails, and which one did; a test that does not end counts as one that fails."""
+def _own(file: str) -> Path:
+    return ROOT / "tests" / Path(file).parent / f"test_{Path(file).name}"
+
+
+def survives(mutant: Mutant, tests: list[list[str]], folder: Path, limit: float) -> tuple[bool | None, str]:
+    """Whether no test fails, and which one did; None where the time ran out, which decides nothing."""
     target = folder / "nsr" / mutant.file
     source = target.read_bytes()
     target.write_bytes(source[: mutant.start] + f"({mutant.after})".encode() + source[mutant.end :])
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "-n", "0"]
     try:
-        for files in tests_for(part, mutant.file):
+        for files in tests:
             run = [sys.executable, "-m", "pytest", *options, *files]
             done = subprocess.run(run, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit)
             if done.returncode not in (0, 5):
                 failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
                 return False, failed[0][:200] if failed else "error"
     except subprocess.TimeoutExpired:
-        return False, "time ran out"
+        return None, "time ran out"
     finally:
         target.write_bytes(source)
     return True, ""
@@ -152,31 +156,39 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=50, help="mutants in all (default 50)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for the tests of one mutant (default 300)")
+    parser.add_argument("--own", action="store_true", help="run the tests of the same name alone: a lower bound")
     parser.add_argument("--json", type=Path, help="append a line for each mutant")
     chosen = parser.parse_args()
     every = []
     for part in chosen.parts:
         place = ROOT / "src" / "nsr" / PARTS[part][0]
         files = [place] if place.is_file() else sorted(place.rglob("*.py"))
+        if chosen.own:
+            files = [file for file in files if _own(str(file.relative_to(ROOT / "src" / "nsr"))).exists()]
         every += [(part, mutant) for file in files for mutant in mutants(file)]
     sample = random.Random(chosen.seed).sample(every, min(chosen.sample, len(every)))
     print(f"{len(sample)} of {len(every)} mutants of {', '.join(chosen.parts)}", flush=True)
-    killed = 0
+    killed = undecided = 0
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(ROOT / "src" / "nsr", Path(folder) / "nsr", ignore=shutil.ignore_patterns("__pycache__"))
         for number, (part, mutant) in enumerate(sample, 1):
             start = time.perf_counter()
-            alive, by = survives(mutant, part, Path(folder), chosen.limit)
-            killed += not alive
-            verdict = "SURVIVED" if alive else f"killed by {by}"
+            tests = tests_for(part, mutant.file, only_own=chosen.own)
+            alive, by = survives(mutant, tests, Path(folder), chosen.limit)
+            killed += alive is False
+            undecided += alive is None
+            verdict = {True: "SURVIVED", False: f"killed by {by}", None: by}[alive]
             print(f"{number} {mutant.file}:{mutant.line} {mutant.before} -> {mutant.after}: {verdict}", flush=True)
             if chosen.json:
                 record = asdict(mutant) | {"part": part, "survived": alive, "by": by}
                 record["seconds"] = round(time.perf_counter() - start, 1)
                 with chosen.json.open("a", encoding="utf-8") as out:
                     out.write(json.dumps(record) + "\n")
-    low, high = wilson(killed, len(sample))
-    print(f"killed {killed} of {len(sample)}: {killed / len(sample):.3f} (95 % interval {low:.2f} to {high:.2f})")
+            decided = number - undecided
+            if decided:
+                low, high = wilson(killed, decided)
+                score = f"{killed / decided:.3f} (95 % interval {low:.2f} to {high:.2f})"
+                print(f"  killed {killed} of {decided}: {score}; undecided {undecided}", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from nsr.errors import InputError
 from nsr.paper import archive, commands
 from nsr.paper.experiments import EXPERIMENTS
-from nsr.paper.records import Record
+from nsr.paper.records import Record, complete_recipe
 from nsr.training import Recipe
 
 FLOATS = EXPERIMENTS["floats"]
@@ -20,7 +20,7 @@ def records(seeds=range(3)) -> list[Record]:
     return [
         Record(
             "floats",
-            1,
+            FLOATS.revision,
             cell,
             FLOATS.recipes["exact"],
             "paper",
@@ -61,7 +61,7 @@ def test_equal_records_are_equal_files(tmp_path):
 def test_old_revisions_and_recipes_are_left_out(tmp_path):
     archive.write(tmp_path, {"floats": records()})
     path = tmp_path / "floats.csv"
-    path.write_text(path.read_text().replace("\n1,paper", "\n0,paper", 2))
+    path.write_text(path.read_text().replace(f"\n{FLOATS.revision},paper", "\n0,paper", 2))
     assert len(archive.read(tmp_path)["floats"]) == 4
     index = json.loads((tmp_path / "index.json").read_text())
     index["recipes"]["floats paper exact"]["epochs"] += 1
@@ -190,7 +190,10 @@ def test_the_committed_index_has_every_field_of_every_recipe():
 def test_an_index_from_before_recipes_had_all_fields_is_completed(tmp_path):
     index = json.loads((COMMITTED / "index.json").read_text())
     for key, recipe in index["recipes"].items():
-        index["recipes"][key] = {name: value for name, value in recipe.items() if name in OLD_FIELDS}
+        implied = complete_recipe(key.split()[0], {"name": recipe["name"]})
+        index["recipes"][key] = {
+            name: value for name, value in recipe.items() if name in OLD_FIELDS or implied.get(name) != value
+        }
     (tmp_path / "index.json").write_text(json.dumps(index))
     for name in EXPERIMENTS:
         shutil.copy(COMMITTED / f"{name}.csv", tmp_path)
