@@ -22,6 +22,8 @@ REDUNDANCY = (1, 3, 10, 30, 100)
 USUAL = {"members": 100, "rows": 400, "redundancy": 10}
 WORK = 4e7
 """Members times rows times units times epochs of a measurement, at least: a second or so."""
+LEAST = 50
+"""Epochs of a measurement, at least, so that preparing and checking do not count."""
 MEMORY = 2e9
 """Numbers of a layer of all members times 4 bytes; what needs more is left out for torch, which holds all at once."""
 
@@ -52,7 +54,7 @@ def model_epochs_per_second(size: Size) -> float:
     generator = torch.Generator().manual_seed(0)
     x = torch.randint(-10, 10, (size.rows, 2), generator=generator)
     rows = Rows.of(x, x[:, 0] > x[:, 1])
-    epochs = max(2, round(WORK / (size.members * size.rows * size.redundancy)))
+    epochs = max(LEAST, round(WORK / (size.members * size.rows * size.redundancy)))
     recipe = Recipe(loss="mae", epochs=epochs, check_every=epochs)
     rates = []
     for _ in range(2):  # the first one compiles
@@ -89,7 +91,7 @@ def main() -> None:
     options.add_argument("--chart", type=Path, help="file for the chart: .svg or .png")
     chosen = options.parse_args()
     torch.set_num_threads(1)
-    console, records = Console(), []
+    console, records = Console(width=120), []
     for size in sizes():
         rate = model_epochs_per_second(size)
         records.append(asdict(size) | {"rate": rate, "cpu": json.loads(environment())["cpu"]})
