@@ -115,6 +115,12 @@ def rows(microseconds: dict[str, float]) -> Iterator[tuple[str, ...]]:
         yield name, f"{time_taken:,.2f}", f"{faster:,.0f}", by_c
 
 
+def markdown(microseconds: dict[str, float]) -> str:
+    """The table for docs/engine.md."""
+    lines = (HEADINGS, ("---",) * len(HEADINGS), *rows(microseconds))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
 def main() -> None:
     """Measure, or read a record, and print."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -124,9 +130,7 @@ def main() -> None:
     options.add_argument("--from", dest="record", type=Path, help="print the table of a record as Markdown")
     chosen = options.parse_args()
     if chosen.record:
-        microseconds = json.loads(chosen.record.read_text(encoding="utf-8"))["microseconds"]
-        for row in (HEADINGS, ("---",) * len(HEADINGS), *rows(microseconds)):
-            print(f"| {' | '.join(row)} |")
+        print(markdown(json.loads(chosen.record.read_text(encoding="utf-8"))["microseconds"]))
         return
     torch.set_num_threads(1)
     console = Console(width=100)
