@@ -217,18 +217,16 @@ def test_sqlite_reads_many_branches_and_long_formulas():
             assert in_sqlite(program.emit("sql", dialect="sqlite"), columns) == odd
 
 
-@pytest.mark.parametrize(
-    "program", [nested(60, first=True), Program(sum(map(Variable, map("x{}".format, range(1100)))))]
-)
-def test_what_sqlite_cannot_read_is_refused(program):
+@pytest.mark.parametrize("make", [lambda: nested(60, first=True), lambda: sum_of(1100)])
+def test_what_sqlite_cannot_read_is_refused(make):
+    program = make()
     with pytest.raises(InputError, match="^the program is too deep for SQLite .*: use another dialect$"):
         program.emit("sql", dialect="sqlite")
 
 
-@pytest.mark.parametrize(
-    "program", [nested(300, first=True), Program(sum(map(Variable, map("x{}".format, range(3000)))))]
-)
-def test_what_python_cannot_compile_is_refused(program):
+@pytest.mark.parametrize("make", [lambda: nested(220, first=True), lambda: sum_of(3000)])
+def test_what_python_cannot_compile_is_refused(make):
+    program = make()
     with pytest.raises(InputError, match="too deep for target 'python'"):
         program.emit("python")
 
