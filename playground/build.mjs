@@ -12,7 +12,11 @@ const out = process.argv[2] ?? join(here, "..", "src", "nsr", "play", "playgroun
 function sources() {
   const inside = readdirSync(join(here, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(here.length + 1).replaceAll("\\", "/"));
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(here.length + 1)
+        .replaceAll("\\", "/"),
+    );
   return ["build.mjs", "package.json", "tsconfig.json", ...inside].sort();
 }
 

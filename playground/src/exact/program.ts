@@ -6,9 +6,22 @@ import { Rational } from "./rational";
 export const KINDS = ["number", "boolean", "text", "date", "timestamp", "duration"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export interface Variable { type: "variable"; name: string; kind: Kind }
-export interface OneOf { type: "in"; column: Variable; texts: string[]; holds: boolean }
-export interface Flag { type: "flag" | "missing"; column: Variable; holds: boolean }
+export interface Variable {
+  type: "variable";
+  name: string;
+  kind: Kind;
+}
+export interface OneOf {
+  type: "in";
+  column: Variable;
+  texts: string[];
+  holds: boolean;
+}
+export interface Flag {
+  type: "flag" | "missing";
+  column: Variable;
+  holds: boolean;
+}
 export type Term = readonly [Rational, Node];
 export type Node =
   | Variable
@@ -25,16 +38,26 @@ export type Node =
   | OneOf
   | Flag;
 
-export interface Program { names: string[]; expression: Node }
+export interface Program {
+  names: string[];
+  expression: Node;
+}
 
 /** A rule that predicts a column. `classes` are the labels that its outputs are positions of, or null. */
-export interface Rule { target: string | null; classes: (string | number | boolean)[] | null; program: Program }
+export interface Rule {
+  target: string | null;
+  classes: (string | number | boolean)[] | null;
+  program: Program;
+}
 
 /** What is wrong with a file, in a sentence. */
 export class InputError extends Error {}
 
 const FORMULAS = new Set(["truth", "compare", "and", "or", "not", "in", "flag", "missing"]);
-const CHARACTERS = 200_000, NODES = 5_000, DEPTH = 50, DIGITS = 1_000;
+const CHARACTERS = 200_000,
+  NODES = 5_000,
+  DEPTH = 50,
+  DIGITS = 1_000;
 
 export function isBoolean(node: Node): boolean {
   return FORMULAS.has(node.type);
@@ -42,15 +65,28 @@ export function isBoolean(node: Node): boolean {
 
 export function children(node: Node): Node[] {
   switch (node.type) {
-    case "sum": return node.terms.map(([, atom]) => atom);
-    case "product": return node.factors;
-    case "count": return node.formulas;
-    case "order": case "and": case "or": return node.parts;
-    case "where": return [node.condition, node.then, node.otherwise];
-    case "compare": return [node.left, node.right];
-    case "not": return [node.part];
-    case "in": case "flag": case "missing": return [node.column];
-    default: return [];
+    case "sum":
+      return node.terms.map(([, atom]) => atom);
+    case "product":
+      return node.factors;
+    case "count":
+      return node.formulas;
+    case "order":
+    case "and":
+    case "or":
+      return node.parts;
+    case "where":
+      return [node.condition, node.then, node.otherwise];
+    case "compare":
+      return [node.left, node.right];
+    case "not":
+      return [node.part];
+    case "in":
+    case "flag":
+    case "missing":
+      return [node.column];
+    default:
+      return [];
   }
 }
 
@@ -117,10 +153,22 @@ export function programOf(data: unknown): Program {
 }
 
 const KEYS: Record<string, string[]> = {
-  variable: ["variable", "kind?"], constant: ["constant"], sum: ["sum", "plus?"], where: ["where", "then", "else"],
-  product: ["product"], count: ["count"], order: ["order", "of"], truth: ["truth"],
-  compare: ["compare", "left", "right"], and: ["and"], or: ["or"], not: ["not"], in: ["in", "column"],
-  "not in": ["not in", "column"], flag: ["flag", "column"], missing: ["missing", "column"],
+  variable: ["variable", "kind?"],
+  constant: ["constant"],
+  sum: ["sum", "plus?"],
+  where: ["where", "then", "else"],
+  product: ["product"],
+  count: ["count"],
+  order: ["order", "of"],
+  truth: ["truth"],
+  compare: ["compare", "left", "right"],
+  and: ["and"],
+  or: ["or"],
+  not: ["not"],
+  in: ["in", "column"],
+  "not in": ["not in", "column"],
+  flag: ["flag", "column"],
+  missing: ["missing", "column"],
 };
 
 class Reader {
@@ -155,9 +203,12 @@ class Reader {
     const number = (inner: unknown) => this.node(inner, depth, "number");
     const formula = (inner: unknown) => this.node(inner, depth, "formula");
     switch (key) {
-      case "variable": return this.variable(data);
-      case "constant": return { type: "constant", value: rational(data.constant) };
-      case "sum": return this.sum(data, number);
+      case "variable":
+        return this.variable(data);
+      case "constant":
+        return { type: "constant", value: rational(data.constant) };
+      case "sum":
+        return this.sum(data, number);
       case "where":
         return { type: "where", condition: formula(data.where), then: number(data.then), otherwise: number(data.else) };
       case "product": {
@@ -165,18 +216,27 @@ class Reader {
         if (factors.length < 2) throw new InputError("a product must have at least two factors, got one");
         return { type: "product", factors };
       }
-      case "count": return { type: "count", formulas: several(data.count, "count").map(formula) };
-      case "order": return this.order(data, number);
-      case "truth": return { type: "truth", value: truth(data.truth) };
-      case "compare": return this.compare(data, number);
-      case "and": case "or": return { type: key, parts: several(data[key], "formula").map(formula) };
-      case "not": return { type: "not", part: formula(data.not) };
-      case "flag": case "missing": {
+      case "count":
+        return { type: "count", formulas: several(data.count, "count").map(formula) };
+      case "order":
+        return this.order(data, number);
+      case "truth":
+        return { type: "truth", value: truth(data.truth) };
+      case "compare":
+        return this.compare(data, number);
+      case "and":
+      case "or":
+        return { type: key, parts: several(data[key], "formula").map(formula) };
+      case "not":
+        return { type: "not", part: formula(data.not) };
+      case "flag":
+      case "missing": {
         const column = this.column(data);
         if (key === "flag" && column.kind !== "boolean") throw new InputError("the column of a flag must be boolean");
         return { type: key, column, holds: truth(data[key]) };
       }
-      default: return this.oneOf(key, data);
+      default:
+        return this.oneOf(key, data);
     }
   }
 
@@ -185,7 +245,8 @@ class Reader {
     if (typeof name !== "string" || !this.names.has(name)) {
       throw new InputError(`a variable must be one of the names, got ${JSON.stringify(name)}`);
     }
-    if (!KINDS.includes(kind as Kind)) throw new InputError(`the kind of a variable must be one of ${KINDS.join(", ")}`);
+    if (!KINDS.includes(kind as Kind))
+      throw new InputError(`the kind of a variable must be one of ${KINDS.join(", ")}`);
     if ((this.kinds.get(name) ?? kind) !== kind) throw new InputError(`the column ${name} must be of one kind`);
     this.kinds.set(name, kind as Kind);
     return { type: "variable", name, kind: kind as Kind };
@@ -212,7 +273,8 @@ class Reader {
   }
 
   private order(data: Data, number: (inner: unknown) => Node): Node {
-    const parts = several(data.of, "order").map(number), rank = data.order;
+    const parts = several(data.of, "order").map(number),
+      rank = data.order;
     if (typeof rank !== "number" || !Number.isInteger(rank) || rank < 1 || rank > parts.length) {
       throw new InputError(`the rank of an order must be an integer from 1 to ${parts.length}`);
     }
@@ -222,7 +284,8 @@ class Reader {
   private compare(data: Data, number: (inner: unknown) => Node): Node {
     const operator = data.compare as Operator;
     if (!OPERATORS.includes(operator)) throw new InputError(`a comparison must be one of ${OPERATORS.join(" ")}`);
-    const left = number(data.left), right = number(data.right);
+    const left = number(data.left),
+      right = number(data.right);
     const kinds = [left, right].map((side) => (side.type === "variable" ? side.kind : "number"));
     const texts = kinds.filter((kind) => kind === "text").length;
     if (kinds.includes("boolean") || texts === 1 || (texts && operator !== "=" && operator !== "!=")) {
@@ -232,7 +295,8 @@ class Reader {
   }
 
   private oneOf(key: string, data: Data): Node {
-    const texts = several(data[key], "list of texts"), column = this.column(data);
+    const texts = several(data[key], "list of texts"),
+      column = this.column(data);
     if (!texts.every((text) => typeof text === "string")) throw new InputError("texts must be strings");
     if (column.kind !== "text") throw new InputError("the column of a list of texts must hold texts");
     return { type: "in", column, texts: texts as string[], holds: key === "in" };

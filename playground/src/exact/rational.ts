@@ -7,7 +7,10 @@ function gcd(one: bigint, other: bigint): bigint {
 }
 
 export class Rational {
-  private constructor(readonly above: bigint, readonly below: bigint) {}
+  private constructor(
+    readonly above: bigint,
+    readonly below: bigint,
+  ) {}
 
   static of(above: bigint | number, below: bigint | number = 1n): Rational {
     let [n, d] = [BigInt(above), BigInt(below)];
@@ -50,7 +53,8 @@ export class Rational {
 
   /** -1, 0 or 1: whether this is less than, equal to or greater than the other. */
   compare(other: Rational): number {
-    const left = this.above * other.below, right = other.above * this.below;
+    const left = this.above * other.below,
+      right = other.above * this.below;
     return left < right ? -1 : left > right ? 1 : 0;
   }
 

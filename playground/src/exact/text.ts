@@ -5,7 +5,13 @@ import { type Flag, type Node, type OneOf, type Term, type Variable, children } 
 import { Rational } from "./rational";
 import { durationText, durationUnit, isTemporal, pointText } from "./times";
 
-const OR = 0, AND = 1, NOT = 2, COMPARE = 3, SUM = 4, PRODUCT = 5, ATOM = 6;
+const OR = 0,
+  AND = 1,
+  NOT = 2,
+  COMPARE = 3,
+  SUM = 4,
+  PRODUCT = 5,
+  ATOM = 6;
 
 const PYTHON =
   "False None True and as assert async await break class continue def del elif else except finally for from global " +
@@ -14,36 +20,53 @@ const KEYWORDS = new Set(PYTHON.split(" "));
 const WORDS = new Set(["and", "or", "not", "true", "false", "in", "is"]);
 const MIRRORED: Record<Operator, Operator> = { ">": "<", "<": ">", ">=": "<=", "<=": ">=", "=": "=", "!=": "!=" };
 const COUNTED: Partial<Record<Operator, string>> = {
-  ">=": "at least", "<=": "at most", "=": "exactly", "!=": "not exactly",
+  ">=": "at least",
+  "<=": "at most",
+  "=": "exactly",
+  "!=": "not exactly",
 };
 
 export function textOf(node: Node, around = OR): string {
   switch (node.type) {
-    case "where": case "count": return call(node.type, children(node));
-    case "truth": return node.value ? "True" : "False";
-    case "compare": return comparison(node, around);
-    case "in": case "flag": case "missing": return condition(node, around);
-    case "not": return bound(`not ${textOf(node.part, NOT)}`, NOT, around);
-    case "and": case "or": {
+    case "where":
+    case "count":
+      return call(node.type, children(node));
+    case "truth":
+      return node.value ? "True" : "False";
+    case "compare":
+      return comparison(node, around);
+    case "in":
+    case "flag":
+    case "missing":
+      return condition(node, around);
+    case "not":
+      return bound(`not ${textOf(node.part, NOT)}`, NOT, around);
+    case "and":
+    case "or": {
       if (node.parts.length === 1) return textOf(node.parts[0], around);
       const binding = node.type === "and" ? AND : OR;
       return bound(node.parts.map((part) => textOf(part, binding)).join(` ${node.type} `), binding, around);
     }
-    case "variable": return nameText(node.name);
+    case "variable":
+      return nameText(node.name);
     case "constant": {
       const written = numberText(node.value);
       return around > SUM && (node.value.sign < 0 || written.includes("/")) ? `(${written})` : written;
     }
-    case "sum": return bound(sum(parts(node)), SUM, around);
-    case "product": return bound(product(node.factors), PRODUCT, around);
-    case "order": return order(node);
+    case "sum":
+      return bound(sum(parts(node)), SUM, around);
+    case "product":
+      return bound(product(node.factors), PRODUCT, around);
+    case "order":
+      return order(node);
   }
 }
 
 /** A number as a person would write it: 4, 37.5, and 1/3 where the decimal does not terminate. */
 export function numberText(value: Rational): string {
   if (value.isInteger) return `${value.above}`;
-  let rest = value.below, digits = 0;
+  let rest = value.below,
+    digits = 0;
   for (const prime of [2n, 5n]) {
     let power = 0;
     for (; rest % prime === 0n; rest /= prime) power += 1;
@@ -70,12 +93,19 @@ export function quoted(text: string): string {
 const ESCAPES: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 
 function escaped(text: string): string {
-  return [...text].map((letter) => {
-    if (letter !== "\\" && (letter === " " || !/[\p{C}\p{Z}]/u.test(letter))) return letter;
-    const code = letter.codePointAt(0)!, hex = code.toString(16);
-    if (letter in ESCAPES) return ESCAPES[letter];
-    return code < 256 ? `\\x${hex.padStart(2, "0")}` : code < 65536 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
-  }).join("");
+  return [...text]
+    .map((letter) => {
+      if (letter !== "\\" && (letter === " " || !/[\p{C}\p{Z}]/u.test(letter))) return letter;
+      const code = letter.codePointAt(0)!,
+        hex = code.toString(16);
+      if (letter in ESCAPES) return ESCAPES[letter];
+      return code < 256
+        ? `\\x${hex.padStart(2, "0")}`
+        : code < 65536
+          ? `\\u${hex.padStart(4, "0")}`
+          : `\\U${hex.padStart(8, "0")}`;
+    })
+    .join("");
 }
 
 function bound(written: string, binding: number, around: number): string {
@@ -137,7 +167,7 @@ function sum(all: Part[]): string {
 function term(coefficient: Rational, atom: Node | null): string {
   const decimal = numberText(coefficient);
   if (!atom) return decimal;
-  const halves = coefficient.above === 1n && coefficient.below < 10n;  // a/2 rather than 0.5*a
+  const halves = coefficient.above === 1n && coefficient.below < 10n; // a/2 rather than 0.5*a
   if (decimal.includes(".") && decimal.length <= 7 && !halves) return `${decimal}*${textOf(atom, PRODUCT)}`;
   const times = coefficient.above === 1n ? "" : `${coefficient.above}*`;
   const over = coefficient.isInteger ? "" : `/${coefficient.below}`;
@@ -148,14 +178,17 @@ function term(coefficient: Rational, atom: Node | null): string {
 function product(factors: Node[]): string {
   const runs: { node: Node; key: string; times: number }[] = [];
   for (const node of factors) {
-    const key = keyOf(node), last = runs.at(-1);
+    const key = keyOf(node),
+      last = runs.at(-1);
     if (last?.key === key) last.times += 1;
     else runs.push({ node, key, times: 1 });
   }
-  return runs.map(({ node, times }, index) => {
-    const written = textOf(node, index || times > 1 ? ATOM : PRODUCT);
-    return times > 1 ? `${written}**${times}` : written;
-  }).join("*");
+  return runs
+    .map(({ node, times }, index) => {
+      const written = textOf(node, index || times > 1 ? ATOM : PRODUCT);
+      return times > 1 ? `${written}**${times}` : written;
+    })
+    .join("*");
 }
 
 /** A text that only equal trees share. */
@@ -167,7 +200,8 @@ function order(node: Node & { type: "order" }): string {
   const { rank, parts: all } = node;
   const inside = absolute(node);
   if (inside) return call("abs", [inside]);
-  const bounds = all.flatMap((part) => (part.type === "constant" ? [part] : []))
+  const bounds = all
+    .flatMap((part) => (part.type === "constant" ? [part] : []))
     .sort((one, other) => one.value.compare(other.value));
   const others = all.filter((part) => part.type !== "constant");
   if (rank === 2 && bounds.length === 2 && others.length === 1 && !bounds[0].value.equals(bounds[1].value)) {
@@ -203,7 +237,8 @@ function temporal(node: Node & { type: "compare" }): string | null {
   const together = [one.toString(), other.toString()].sort().join();
   if (isPoint && together !== "0,1") return null;
   let { operator, left, right } = node;
-  if (right.type === "sum" && right.constant.sign < 0 && !isPoint) {  // not due < paid - 3 days
+  if (right.type === "sum" && right.constant.sign < 0 && !isPoint) {
+    // not due < paid - 3 days
     const constant = right.constant.negated();
     [operator, left, right] = [MIRRORED[operator], shifted(right, constant), shifted(left, constant)];
   }
@@ -236,7 +271,7 @@ function temporalSide(side: Node, isPoint: boolean): string | null {
 function temporalPart(size: Rational, atom: Node | null, isPoint: boolean): string | null {
   if (!atom) return isPoint ? pointText(size) : durationText(size);
   if (atom.type !== "variable" || atom.kind !== "number") return term(size, atom);
-  const [unit, times] = durationUnit(size);  // a column of days, say
+  const [unit, times] = durationUnit(size); // a column of days, say
   return `${term(times, atom)} ${unit}s`;
 }
 

@@ -4,10 +4,14 @@ import { type Node, children } from "./program";
 import { Rational } from "./rational";
 
 const UNITS: [string, bigint][] = [
-  ["day", 86_400_000_000n], ["hour", 3_600_000_000n], ["minute", 60_000_000n], ["second", 1_000_000n],
+  ["day", 86_400_000_000n],
+  ["hour", 3_600_000_000n],
+  ["minute", 60_000_000n],
+  ["second", 1_000_000n],
   ["microsecond", 1n],
 ];
-const FIRST_DAY = -719162n, LAST_DAY = 2932896n;  // the years 1 to 9999
+const FIRST_DAY = -719162n,
+  LAST_DAY = 2932896n; // the years 1 to 9999
 
 export function isTemporal(node: Node): boolean {
   if (node.type === "variable") return ["date", "timestamp", "duration"].includes(node.kind);
@@ -41,8 +45,9 @@ export function parsePoint(text: string): Rational | null {
 /** The microseconds of a duration such as 3 days, 12:30:00 or 1 day 00:00:01; null if the text is not one. */
 export function parseDuration(text: string): Rational | null {
   const found =
-    /^\s*(?:([+-]?\d+)\s*(days?|hours?|minutes?|seconds?|microseconds?),?\s*)?(?:(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?\s*$/
-      .exec(text);
+    /^\s*(?:([+-]?\d+)\s*(days?|hours?|minutes?|seconds?|microseconds?),?\s*)?(?:(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?\s*$/.exec(
+      text,
+    );
   if (!found || (found[1] === undefined && found[4] === undefined)) return null;
   const unit = UNITS.find(([name]) => found[2]?.startsWith(name));
   let total = unit ? BigInt(found[1]) * unit[1] : 0n;
@@ -64,7 +69,8 @@ export function pointText(value: Rational): string | null {
   if (days < FIRST_DAY || days > LAST_DAY) return null;
   const date = new Date(Number(days) * 86_400_000).toISOString().slice(0, 10);
   if (!inDay) return date;
-  const seconds = Number(inDay / 1_000_000n), rest = `${inDay % 1_000_000n}`.padStart(6, "0");
+  const seconds = Number(inDay / 1_000_000n),
+    rest = `${inDay % 1_000_000n}`.padStart(6, "0");
   const two = (number: number) => `${number}`.padStart(2, "0");
   const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60].map(two).join(":");
   return `${date}T${clock}${rest === "000000" ? "" : `.${rest}`}`;

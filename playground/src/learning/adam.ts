@@ -19,8 +19,10 @@ export class Adam {
   step(rows: Rows, loss: Loss, learningRate: number): number {
     const value = this.model.gradient(rows, loss, this.slope);
     this.epochs += 1;
-    const step = learningRate / (1 - 0.9 ** this.epochs), root = Math.sqrt(1 - 0.999 ** this.epochs);
-    const { first, second, slope } = this, parameters = this.model.parameters;
+    const step = learningRate / (1 - 0.9 ** this.epochs),
+      root = Math.sqrt(1 - 0.999 ** this.epochs);
+    const { first, second, slope } = this,
+      parameters = this.model.parameters;
     for (let i = 0; i < parameters.length; i++) {
       first[i] += 0.1 * (slope[i] - first[i]);
       second[i] = 0.999 * second[i] + 0.001 * slope[i] * slope[i];

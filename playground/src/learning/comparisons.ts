@@ -7,17 +7,24 @@ export type Operator = ">" | "<" | ">=" | "<=" | "=" | "!=";
 
 export const OPERATORS: readonly Operator[] = [">", "<", ">=", "<=", "=", "!="];
 export const SIGNS: Record<Operator, string> = { ">": ">", "<": "<", ">=": "≥", "<=": "≤", "=": "=", "!=": "≠" };
-export const LOW = -10, SIDE = 20;
+export const LOW = -10,
+  SIDE = 20;
 
 /** Whether a comparison holds, given the sign of the difference. */
 export function holds(operator: Operator, sign: number): boolean {
   switch (operator) {
-    case ">": return sign > 0;
-    case "<": return sign < 0;
-    case ">=": return sign >= 0;
-    case "<=": return sign <= 0;
-    case "=": return sign === 0;
-    case "!=": return sign !== 0;
+    case ">":
+      return sign > 0;
+    case "<":
+      return sign < 0;
+    case ">=":
+      return sign >= 0;
+    case "<=":
+      return sign <= 0;
+    case "=":
+      return sign === 0;
+    case "!=":
+      return sign !== 0;
   }
 }
 
@@ -37,6 +44,11 @@ export function labelsOf(operator: Operator): Uint8Array {
   return Uint8Array.from(GRID, ([a, b]) => (holds(operator, a - b) ? 1 : 0));
 }
 
+/** Whether pairs with the same difference have the same label: then a register needs no constants. */
+export function dependOnDifference(labels: ArrayLike<number>): boolean {
+  return GRID.every(([a, b], n) => labels[n] === labels[Math.max(a - b, 0) * SIDE + Math.max(b - a, 0)]);
+}
+
 /** The rows to learn from: the grid, with every number multiplied by delta (Section 4.2). */
 export function gridRows(labels: ArrayLike<number>, delta: number): Rows {
   return rowsOf([GRID.map(([a]) => a * delta), GRID.map(([, b]) => b * delta)], labels);
@@ -52,13 +64,15 @@ export function foldedRows(labels: ArrayLike<number>, delta: number): Rows {
   });
   const keys = [...weights.keys()].sort((one, other) => one - other);
   const y = keys.map((key) => key & 1);
-  return rowsOf([keys.map((key) => (key >> 1) * delta), keys.map(() => 0)], y, [...keys.map((key) => weights.get(key)!)]);
+  return rowsOf([keys.map((key) => (key >> 1) * delta), keys.map(() => 0)], y, [
+    ...keys.map((key) => weights.get(key)!),
+  ]);
 }
 
 /** The paper's test set at one magnitude: a random n in [10^power, 10^(power + 1)) and its neighbours, at most 5 away.
  * For = and != every n + i is also paired with itself, which makes 11 equal pairs of 21. */
 export function pairsAround(operator: Operator, random: Random, power: number): [number, number][] {
-  const n = Math.floor(10 ** power * (1 + 9 * random() * (power < 15 ? 1 : 0.8)));  // below 2^53
+  const n = Math.floor(10 ** power * (1 + 9 * random() * (power < 15 ? 1 : 0.8))); // below 2^53
   const pairs: [number, number][] = [];
   for (let i = -5; i <= 5; i++) pairs.push([n, n + i]);
   if (operator === "=" || operator === "!=") for (let i = -5; i <= 5; i++) if (i) pairs.push([n + i, n + i]);

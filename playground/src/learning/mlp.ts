@@ -11,7 +11,10 @@ export class MLP implements Model {
   private z = new Float64Array(0);
   private active = new Float64Array(0);
 
-  constructor(readonly inputs: number, readonly hidden = 20) {
+  constructor(
+    readonly inputs: number,
+    readonly hidden = 20,
+  ) {
     const v = inputs * hidden;
     this.at = { v: 0, biasV: v, h: v + hidden, bias: v + 2 * hidden };
     this.parameters = new Float64Array(v + 2 * hidden + 1);
@@ -31,10 +34,13 @@ export class MLP implements Model {
   }
 
   private forward(rows: Rows, into: Float64Array, active: Float64Array | null): void {
-    const p = this.parameters, { at, hidden, inputs } = this, count = rows.count;
+    const p = this.parameters,
+      { at, hidden, inputs } = this,
+      count = rows.count;
     into.fill(p[at.bias], 0, count);
     for (let k = 0; k < hidden; k++) {
-      const bias = p[at.biasV + k], weight = p[at.h + k];
+      const bias = p[at.biasV + k],
+        weight = p[at.h + k];
       for (let n = 0; n < count; n++) {
         let sum = 0;
         for (let i = 0; i < inputs; i++) sum += p[i * hidden + k] * rows.x[i * count + n];
@@ -46,7 +52,9 @@ export class MLP implements Model {
   }
 
   gradient(rows: Rows, loss: Loss, into: Float64Array): number {
-    const p = this.parameters, { at, hidden, inputs } = this, count = rows.count;
+    const p = this.parameters,
+      { at, hidden, inputs } = this,
+      count = rows.count;
     if (this.z.length !== count) {
       this.z = new Float64Array(count);
       this.slope = new Float64Array(count);
@@ -59,7 +67,8 @@ export class MLP implements Model {
     for (let k = 0; k < hidden; k++) {
       const weight = p[at.h + k];
       for (let n = 0; n < count; n++) {
-        const output = this.active[k * count + n], slope = this.slope[n];
+        const output = this.active[k * count + n],
+          slope = this.slope[n];
         into[at.h + k] += slope * output;
         const inner = slope * weight * output * (1 - output);
         into[at.biasV + k] += inner;

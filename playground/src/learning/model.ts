@@ -36,12 +36,15 @@ export function sigmoid(z: number): number {
 export function lossOf(loss: Loss, z: Float64Array, rows: Rows, slope: Float64Array): number {
   let total = 0;
   for (let n = 0; n < rows.count; n++) {
-    const target = rows.y[n], weight = rows.weight[n], output = sigmoid(z[n]);
+    const target = rows.y[n],
+      weight = rows.weight[n],
+      output = sigmoid(z[n]);
     if (loss === "bce") {
       total += weight * (Math.max(z[n], 0) - z[n] * target + Math.log1p(Math.exp(-Math.abs(z[n]))));
       slope[n] = weight * (output - target);
     } else {
-      const error = output - target, inner = output * sigmoid(-z[n]);
+      const error = output - target,
+        inner = output * sigmoid(-z[n]);
       total += weight * (loss === "mae" ? Math.abs(error) : error * error);
       slope[n] = weight * inner * (loss === "mae" ? Math.sign(error) : 2 * error);
     }
@@ -52,7 +55,8 @@ export function lossOf(loss: Loss, z: Float64Array, rows: Rows, slope: Float64Ar
 /** Share of the rows whose logit has the right sign. A logit of 0 is a "no", as in Python. */
 export function accuracy(model: Model, rows: Rows, scratch: Float64Array = new Float64Array(rows.count)): number {
   model.logits(rows, scratch);
-  let right = 0, all = 0;
+  let right = 0,
+    all = 0;
   for (let n = 0; n < rows.count; n++) {
     all += rows.weight[n];
     if (scratch[n] > 0 === rows.y[n] > 0.5) right += rows.weight[n];

@@ -29,6 +29,7 @@ export class Register implements Model {
   readonly at: { v1: number; v2: number; sign: number; zero: number; bias: number; offset: number };
   private slope = new Float64Array(0);
   private z = new Float64Array(0);
+  private steps = new Float64Array(0);
 
   constructor(readonly sizes: Sizes) {
     const units = sizes.redundancy;
@@ -42,7 +43,8 @@ export class Register implements Model {
   /** Draw the weights as nsr.NSR does: Xavier's normal distribution; biases and offsets are 0. */
   initialise(random: Random): this {
     const units = this.sizes.redundancy;
-    const selection = Math.sqrt(2 / (this.operands + units)), bits = Math.sqrt(2 / (units + 1));
+    const selection = Math.sqrt(2 / (this.operands + units)),
+      bits = Math.sqrt(2 / (units + 1));
     for (let i = 0; i < this.parameters.length; i++) {
       const std = i < this.at.sign ? selection : i < this.at.bias ? bits : 0;
       this.parameters[i] = std && std * normal(random);
@@ -56,7 +58,9 @@ export class Register implements Model {
   }
 
   unit(unit: number): Unit {
-    const [first, second] = this.selections(unit), p = this.parameters, at = this.at;
+    const [first, second] = this.selections(unit),
+      p = this.parameters,
+      at = this.at;
     const offset = this.sizes.constants ? p[at.offset + unit] : 0;
     return {
       first: [...first],
@@ -69,24 +73,35 @@ export class Register implements Model {
   }
 
   logits(rows: Rows, into: Float64Array): void {
+    this.forward(rows, into, null);
+  }
+
+  /** The logits; the sign bits of all units are written to `steps`, unit by unit. */
+  private forward(rows: Rows, into: Float64Array, steps: Float64Array | null): void {
     into.fill(0, 0, rows.count);
-    const { scale, redundancy } = this.sizes, p = this.parameters, at = this.at;
+    const { scale, redundancy } = this.sizes,
+      p = this.parameters,
+      at = this.at;
     for (let r = 0; r < redundancy; r++) {
-      const sign = p[at.sign + r], zero = p[at.zero + r], bias = p[at.bias + r];
+      const sign = p[at.sign + r],
+        zero = p[at.zero + r],
+        bias = p[at.bias + r];
       const difference = this.differences(r);
       for (let n = 0; n < rows.count; n++) {
         const step = Math.tanh(scale * difference(rows, n));
+        if (steps) steps[r * rows.count + n] = step;
         into[n] += sign * step + zero * (1 - 2 * step * step) + bias;
       }
     }
   }
 
   gradient(rows: Rows, loss: Loss, into: Float64Array): number {
-    if (this.z.length < rows.count) {
+    if (this.z.length !== rows.count) {
       this.z = new Float64Array(rows.count);
       this.slope = new Float64Array(rows.count);
+      this.steps = new Float64Array(rows.count * this.sizes.redundancy);
     }
-    this.logits(rows, this.z);
+    this.forward(rows, this.z, this.steps);
     const value = lossOf(loss, this.z, rows, this.slope);
     for (let r = 0; r < this.sizes.redundancy; r++) this.unitGradient(r, rows, into);
     return value;
@@ -94,14 +109,23 @@ export class Register implements Model {
 
   /** The gradient of one unit, given the slope of the loss by each logit. */
   private unitGradient(r: number, rows: Rows, into: Float64Array): void {
-    const { scale, constants, inputs } = this.sizes, p = this.parameters, at = this.at, count = rows.count;
+    const { scale, constants, inputs } = this.sizes,
+      p = this.parameters,
+      at = this.at,
+      count = rows.count;
     const [first, second] = this.selections(r);
-    const reference = this.reference(r), difference = this.differences(r);
-    const sign = p[at.sign + r], zero = p[at.zero + r];
+    const reference = this.reference(r);
+    const sign = p[at.sign + r],
+      zero = p[at.zero + r];
     const bySelection = new Float64Array(this.operands);
-    let bySign = 0, byZero = 0, byBias = 0, byDifference = 0;
+    let bySign = 0,
+      byZero = 0,
+      byBias = 0,
+      byDifference = 0;
     for (let n = 0; n < count; n++) {
-      const slope = this.slope[n], step = Math.tanh(scale * difference(rows, n)), square = step * step;
+      const slope = this.slope[n],
+        step = this.steps[r * count + n],
+        square = step * step;
       bySign += slope * step;
       byZero += slope * (1 - 2 * square);
       byBias += slope;
@@ -133,11 +157,15 @@ export class Register implements Model {
    * All numbers of a row are measured from the one that the unit selects most, so that large numbers are subtracted
    * before they are weighed, and unequal integers stay unequal up to 2^53. */
   private differences(r: number): (rows: Rows, n: number) => number {
-    const [first, second] = this.selections(r), { inputs, constants } = this.sizes;
-    const reference = this.reference(r), offset = constants ? this.parameters[this.at.offset + r] : 0;
+    const [first, second] = this.selections(r),
+      { inputs, constants } = this.sizes;
+    const reference = this.reference(r),
+      offset = constants ? this.parameters[this.at.offset + r] : 0;
     const selection = first.map((weight, i) => weight - second[i]);
-    if (this.operands === 2 && inputs === 2) {  // the usual case, without a loop
-      const other = 1 - reference, weight = selection[other];
+    if (this.operands === 2 && inputs === 2) {
+      // the usual case, without a loop
+      const other = 1 - reference,
+        weight = selection[other];
       return (rows, n) => weight * (rows.x[other * rows.count + n] - rows.x[reference * rows.count + n]);
     }
     return (rows, n) => {
@@ -159,8 +187,10 @@ export class Register implements Model {
   }
 
   private softmax(at: number): Float64Array {
-    const out = new Float64Array(this.operands), stride = this.sizes.redundancy;
-    let largest = -Infinity, sum = 0;
+    const out = new Float64Array(this.operands),
+      stride = this.sizes.redundancy;
+    let largest = -Infinity,
+      sum = 0;
     for (let i = 0; i < out.length; i++) largest = Math.max(largest, this.parameters[at + i * stride]);
     for (let i = 0; i < out.length; i++) sum += out[i] = Math.exp(this.parameters[at + i * stride] - largest);
     for (let i = 0; i < out.length; i++) out[i] /= sum;

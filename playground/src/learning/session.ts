@@ -1,9 +1,7 @@
 // A register and an MLP that learn the same rows, side by side.
 
 import { Adam } from "./adam";
-import {
-  GRID, type Operator, foldedRows, gridRows, holds, labelsOf, pairsAround, rowsOfPairs,
-} from "./comparisons";
+import { type Operator, foldedRows, gridRows, holds, labelsOf, pairsAround, rowsOfPairs } from "./comparisons";
 import { MLP } from "./mlp";
 import { type Loss, type Model, type Rows, accuracy, allRight } from "./model";
 import { uniform } from "./random";
@@ -29,7 +27,9 @@ export const RECIPES: Record<RecipeName, { loss: Loss; learningRate: number }> =
   paper: { loss: "mae", learningRate: 0.001 },
 };
 export const POWERS = 15;
-const CHECK_EVERY = 20, PATIENCE = 5;
+const CHECK_EVERY = 20,
+  PATIENCE = 5;
+const STEPS = [-9, -4, -3, -1, 0, 1, 3, 4, 9];
 
 export class Learner {
   readonly adam: Adam;
@@ -39,7 +39,10 @@ export class Learner {
   rightSince: number | null = null;
   private readonly z: Float64Array;
 
-  constructor(readonly model: Model, private readonly rows: Rows) {
+  constructor(
+    readonly model: Model,
+    private readonly rows: Rows,
+  ) {
     this.adam = new Adam(model);
     this.z = new Float64Array(rows.count);
     this.check();
@@ -65,7 +68,7 @@ export class Session {
   readonly baseline: Learner;
   /** What the labels mean beyond the grid; null if no formula gives them. */
   readonly truth: Formula | null;
-  private readonly tests: Rows[];
+  private readonly tests: Test[];
 
   constructor(readonly settings: Settings) {
     const { labels, delta, scale, redundancy, constants, seed } = settings;
@@ -95,7 +98,14 @@ export class Session {
 
   /** Accuracy of a model at each magnitude from 10^1 to 10^15, those on the training rows first. */
   accuracies(learner: Learner): number[] {
-    return [learner.accuracy, ...this.tests.map((test) => accuracy(learner.model, test))];
+    return [learner.accuracy, ...this.tests.map(({ rows }) => accuracy(learner.model, rows))];
+  }
+
+  /** Accuracy of a rule, as that of a model. */
+  ruleAccuracies(rule: Formula): number[] {
+    const right = ({ pairs, rows }: Test) =>
+      pairs.filter(([a, b], n) => satisfies(rule, a, b) === rows.y[n] > 0.5).length / pairs.length;
+    return [1, ...this.tests.map(right)];
   }
 
   /** The rule that the register computes on the grid, once it is right on all rows. */
@@ -103,29 +113,43 @@ export class Session {
     if (this.nsr.rightSince === null) return null;
     const z = new Float64Array(this.rows.count);
     this.register.logits(this.rows, z);
-    return readRule(Uint8Array.from(z, (logit) => (logit > 0 ? 1 : 0)), this.settings.constants);
+    return readRule(
+      Uint8Array.from(z, (logit) => (logit > 0 ? 1 : 0)),
+      this.settings.constants,
+    );
   }
 }
 
+/** Pairs of integers, and the rows of them: multiplied by delta, with their labels. */
+interface Test {
+  pairs: [number, number][];
+  rows: Rows;
+}
+
 /** The rows for the magnitudes 10^1 to 10^15: the paper's for a comparison, else both neighbourhoods of n and -n. */
-function testRows(settings: Settings, truth: Formula): Rows[] {
+function testRows(settings: Settings, truth: Formula): Test[] {
   const random = uniform(settings.seed + 7);
   return Array.from({ length: POWERS }, (_, index) => {
     const pairs: [number, number][] = [];
     if (settings.operator) {
       pairs.push(...pairsAround(settings.operator, random, index + 1));
     } else {
-      for (const n of [10 ** (index + 1), -(10 ** (index + 1))]) for (const [a, b] of GRID) pairs.push([n + a, n + b]);
+      for (const n of [10 ** (index + 1), -(10 ** (index + 1))]) {
+        for (const i of STEPS) for (const j of STEPS) pairs.push([n + i, n + j]);
+      }
     }
-    return rowsOfPairs(pairs, pairs.map(([a, b]) => (satisfies(truth, a, b) ? 1 : 0)), settings.delta);
+    const labels = pairs.map(([a, b]) => (satisfies(truth, a, b) ? 1 : 0));
+    return { pairs, rows: rowsOfPairs(pairs, labels, settings.delta) };
   });
 }
 
 /** One square of the maps of Section 4.2: train a register by itself and test it from 10^2 to 10^13. */
 export function* floatSquare(operator: Operator, scale: number, delta: number, seed: number): Generator<void, number> {
-  const labels = labelsOf(operator), rows = foldedRows(labels, delta);
+  const labels = labelsOf(operator),
+    rows = foldedRows(labels, delta);
   const register = new Register({ inputs: 2, redundancy: 10, scale, constants: false }).initialise(uniform(seed));
-  const adam = new Adam(register), z = new Float64Array(rows.count);
+  const adam = new Adam(register),
+    z = new Float64Array(rows.count);
   let right = 0;
   for (let epoch = 1; epoch <= 2000 && right < PATIENCE; epoch++) {
     adam.step(rows, "bce", 0.01);
@@ -139,7 +163,14 @@ export function* floatSquare(operator: Operator, scale: number, delta: number, s
   let total = 0;
   for (let power = 2; power <= 13; power++) {
     const pairs = pairsAround(operator, random, power);
-    total += accuracy(register, rowsOfPairs(pairs, pairs.map(([a, b]) => Number(holds(operator, a - b))), delta));
+    total += accuracy(
+      register,
+      rowsOfPairs(
+        pairs,
+        pairs.map(([a, b]) => Number(holds(operator, a - b))),
+        delta,
+      ),
+    );
   }
   return total / 12;
 }

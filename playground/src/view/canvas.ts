@@ -1,8 +1,19 @@
 // Drawing on a canvas in CSS pixels, sharp on every screen, with the colours of the page.
 
 export interface Colours {
-  ink: string; soft: string; line: string; card: string; nsr: string; mlp: string;
-  yes: string; no: string; middle: string; sign: string; zero: string; bias: string; accent: string;
+  ink: string;
+  soft: string;
+  line: string;
+  card: string;
+  nsr: string;
+  mlp: string;
+  yes: string;
+  no: string;
+  middle: string;
+  sign: string;
+  zero: string;
+  bias: string;
+  accent: string;
 }
 
 let colours: Colours | null = null;
@@ -11,8 +22,24 @@ let colours: Colours | null = null;
 export function palette(): Colours {
   if (!colours) {
     const style = getComputedStyle(document.documentElement);
-    const names = ["ink", "soft", "line", "card", "nsr", "mlp", "yes", "no", "middle", "sign", "zero", "bias", "accent"];
-    colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as unknown as Colours;
+    const names = [
+      "ink",
+      "soft",
+      "line",
+      "card",
+      "nsr",
+      "mlp",
+      "yes",
+      "no",
+      "middle",
+      "sign",
+      "zero",
+      "bias",
+      "accent",
+    ];
+    colours = Object.fromEntries(
+      names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]),
+    ) as unknown as Colours;
   }
   return colours;
 }
@@ -32,7 +59,9 @@ export function inkOn(answer: number): string {
 }
 
 function luminance(colour: number[]): number {
-  const [red, green, blue] = colour.map((value) => (value > 10 ? ((value / 255 + 0.055) / 1.055) ** 2.4 : value / 3294.6));
+  const [red, green, blue] = colour.map((value) =>
+    value > 10 ? ((value / 255 + 0.055) / 1.055) ** 2.4 : value / 3294.6,
+  );
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
@@ -54,7 +83,11 @@ export function answerColour(answer: number): string {
   return scale[Math.round(100 * (answer >= 0 && answer <= 1 ? answer : 0))];
 }
 
-export interface Pen { context: CanvasRenderingContext2D; width: number; height: number }
+export interface Pen {
+  context: CanvasRenderingContext2D;
+  width: number;
+  height: number;
+}
 
 const sizes = new WeakMap<HTMLCanvasElement, { width: number; height: number }>();
 const observer = new ResizeObserver((entries) => {
@@ -64,10 +97,23 @@ const observer = new ResizeObserver((entries) => {
   resized();
 });
 let resized: () => void = () => {};
+const hidden = new WeakSet<Element>();
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    if (isIntersecting) hidden.delete(target);
+    else hidden.add(target);
+  }
+  resized();
+});
 
-/** Call back when a canvas has another size. */
+/** Call back when a canvas has another size, or comes into view. */
 export function onResize(callback: () => void): void {
   resized = callback;
+}
+
+/** Whether a canvas may be in view: others need not be drawn. */
+export function isVisible(canvas: HTMLCanvasElement): boolean {
+  return !hidden.has(canvas);
 }
 
 /** A cleared canvas; its size is observed rather than measured in each frame. */
@@ -77,9 +123,11 @@ export function pen(canvas: HTMLCanvasElement): Pen {
     size = { width: canvas.clientWidth, height: canvas.clientHeight };
     sizes.set(canvas, size);
     observer.observe(canvas);
+    watcher.observe(canvas);
   }
   const ratio = window.devicePixelRatio || 1;
-  const width = Math.round(size.width * ratio), height = Math.round(size.height * ratio);
+  const width = Math.round(size.width * ratio),
+    height = Math.round(size.height * ratio);
   if (canvas.width !== width || canvas.height !== height) {
     canvas.width = width;
     canvas.height = height;
@@ -93,7 +141,13 @@ export function pen(canvas: HTMLCanvasElement): Pen {
 
 /** A text; no text is smaller than 11 pixels. */
 export function write(
-  { context }: Pen, text: string, x: number, y: number, colour: string, align: CanvasTextAlign = "left", font?: string,
+  { context }: Pen,
+  text: string,
+  x: number,
+  y: number,
+  colour: string,
+  align: CanvasTextAlign = "left",
+  font?: string,
 ): void {
   if (font) context.font = font;
   context.fillStyle = colour;
@@ -102,7 +156,13 @@ export function write(
   if (font) context.font = "12px system-ui, sans-serif";
 }
 
-export function line({ context }: Pen, points: ArrayLike<readonly [number, number]>, colour: string, width = 1, dash: number[] = []): void {
+export function line(
+  { context }: Pen,
+  points: ArrayLike<readonly [number, number]>,
+  colour: string,
+  width = 1,
+  dash: number[] = [],
+): void {
   context.beginPath();
   context.setLineDash(dash);
   for (let i = 0; i < points.length; i++) context.lineTo(points[i][0], points[i][1]);

@@ -5,23 +5,55 @@ import { rowsOf, sigmoid } from "../learning/model";
 import type { Register } from "../learning/register";
 import { type Pen, line, palette, pen, powerText, write } from "./canvas";
 
-interface Box { left: number; right: number; top: number; bottom: number }
+type Point = [number, number];
+
+interface Box {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
 
 function axes(p: Pen, box: Box, ticks: [number, string][], y: (value: number) => number): void {
   const { line: rule, soft } = palette();
   for (const [value, label] of ticks) {
-    line(p, [[box.left, y(value)], [box.right, y(value)]], rule);
+    line(
+      p,
+      [
+        [box.left, y(value)],
+        [box.right, y(value)],
+      ],
+      rule,
+    );
     write(p, label, box.left - 6, y(value) + 4, soft, "right");
   }
 }
 
+/** A multiple of delta: −2δ, δ, 0. */
+function inDelta(times: number): string {
+  const size = Math.abs(times);
+  return times ? `${times < 0 ? "−" : ""}${size === 1 ? "" : size}δ` : "0";
+}
+
 /** Sign and zero bit against the difference (Figures 2 and 3), relaxed by lambda; those of the units as thin lines. */
 export function drawBits(canvas: HTMLCanvasElement, register: Register, delta: number): void {
-  const p = pen(canvas), { sign, zero, soft, ink, card } = palette(), { scale } = register.sizes;
-  const box: Box = { left: 34, right: p.width - 8, top: 12, bottom: p.height - 36 }, reach = 4.4 * delta;
+  const p = pen(canvas),
+    { sign, zero, soft, ink, card } = palette(),
+    { scale } = register.sizes;
+  const box: Box = { left: 34, right: p.width - 8, top: 12, bottom: p.height - 36 },
+    reach = 4.4 * delta;
   const x = (value: number) => box.left + ((value / reach + 1) / 2) * (box.right - box.left);
   const y = (value: number) => box.top + ((1.1 - value) / 2.2) * (box.bottom - box.top);
-  axes(p, box, [[1, "1"], [0, "0"], [-1, "−1"]], y);
+  axes(
+    p,
+    box,
+    [
+      [1, "1"],
+      [0, "0"],
+      [-1, "−1"],
+    ],
+    y,
+  );
   const curve = (bit: (step: number) => number, sharpness: number) =>
     Array.from({ length: 121 }, (_, i): [number, number] => {
       const difference = (i / 60 - 1) * reach;
@@ -30,7 +62,8 @@ export function drawBits(canvas: HTMLCanvasElement, register: Register, delta: n
   const bits = [(step: number) => step, (step: number) => 1 - 2 * step * step];
   p.context.globalAlpha = 0.45;
   for (let r = 0; r < register.sizes.redundancy; r++) {
-    const unit = register.unit(r), weight = unit.first[0] - unit.second[0];
+    const unit = register.unit(r),
+      weight = unit.first[0] - unit.second[0];
     bits.forEach((bit, i) => line(p, curve(bit, scale * weight), i ? zero : sign, 0.8));
   }
   p.context.globalAlpha = 1;
@@ -38,7 +71,10 @@ export function drawBits(canvas: HTMLCanvasElement, register: Register, delta: n
   for (let i = -4; i <= 4; i++) {
     const at = x(i * delta);
     p.context.lineWidth = 1.5;
-    for (const [exact, colour, round] of [[i > 0 ? 1 : -1, sign, true], [i === 0 ? 1 : -1, zero, false]] as const) {
+    for (const [exact, colour, round] of [
+      [i > 0 ? 1 : -1, sign, true],
+      [i === 0 ? 1 : -1, zero, false],
+    ] as const) {
       p.context.beginPath();
       if (round) p.context.arc(at, y(exact), 4.5, 0, 7);
       else p.context.rect(at - 3, y(exact) - 3, 6, 6);
@@ -47,86 +83,150 @@ export function drawBits(canvas: HTMLCanvasElement, register: Register, delta: n
       p.context.strokeStyle = colour;
       p.context.stroke();
     }
-    if (i % 2 === 0 || p.width > 300) write(p, i ? `${i < 0 ? "−" : ""}${Math.abs(i) === 1 ? "" : Math.abs(i)}δ` : "0", at, box.bottom + 14, soft, "center");
+    if (i % 2 === 0 || p.width > 300) write(p, inDelta(i), at, box.bottom + 14, soft, "center");
   }
   write(p, "difference of the operands", (box.left + box.right) / 2, p.height - 5, ink, "center");
 }
 
 /** The register's answer against a - b, with b = 0, and the labels of the rows with that difference. */
-export function drawAnswer(canvas: HTMLCanvasElement, register: Register, labels: ArrayLike<number>, delta: number): void {
-  const p = pen(canvas), { nsr, soft, ink, yes, no, line: rule } = palette();
-  const box: Box = { left: 34, right: p.width - 10, top: 12, bottom: p.height - 36 }, reach = SIDE - 1;
+export function drawAnswer(
+  canvas: HTMLCanvasElement,
+  register: Register,
+  labels: ArrayLike<number>,
+  delta: number,
+): void {
+  const p = pen(canvas),
+    { nsr, soft, ink, yes, no, line: rule } = palette();
+  const box: Box = { left: 34, right: p.width - 10, top: 12, bottom: p.height - 36 },
+    reach = SIDE - 1;
   const x = (value: number) => box.left + ((value / reach + 1) / 2) * (box.right - box.left);
   const y = (value: number) => box.bottom - (0.04 + 0.92 * value) * (box.bottom - box.top);
-  axes(p, box, [[1, "yes"], [0.5, "½"], [0, "no"]], y);
-  line(p, [[x(0), box.top], [x(0), box.bottom]], rule);
+  axes(
+    p,
+    box,
+    [
+      [1, "yes"],
+      [0.5, "½"],
+      [0, "no"],
+    ],
+    y,
+  );
+  line(
+    p,
+    [
+      [x(0), box.top],
+      [x(0), box.bottom],
+    ],
+    rule,
+  );
   const shares = Array.from({ length: 2 * reach + 1 }, () => [0, 0]);
   for (let i = 0; i < SIDE; i++) for (let j = 0; j < SIDE; j++) shares[i - j + reach][labels[i * SIDE + j]] += 1;
-  shares.forEach((counts, index) => counts.forEach((count, label) => {
-    if (!count) return;
-    p.context.globalAlpha = 0.35 + (0.65 * count) / (counts[0] + counts[1]);
-    p.context.fillStyle = label ? yes : no;
-    p.context.fillRect(x(index - reach) - 3, y(label) - 3, 6, 6);
-  }));
+  shares.forEach((counts, index) =>
+    counts.forEach((count, label) => {
+      if (!count) return;
+      p.context.globalAlpha = 0.35 + (0.65 * count) / (counts[0] + counts[1]);
+      p.context.fillStyle = label ? yes : no;
+      p.context.fillRect(x(index - reach) - 3, y(label) - 3, 6, 6);
+    }),
+  );
   p.context.globalAlpha = 1;
-  const count = 8 * reach + 1, steps = Array.from({ length: count }, (_, i) => i / 4 - reach);
+  const count = 8 * reach + 1,
+    steps = Array.from({ length: count }, (_, i) => i / 4 - reach);
   const rows = rowsOf([steps.map((step) => step * delta), steps.map(() => 0)], steps);
   const z = new Float64Array(count);
   register.logits(rows, z);
-  line(p, steps.map((step, i): [number, number] => [x(step), y(sigmoid(z[i]))]), nsr, 2.5);
-  for (const at of [-10, 0, 10]) write(p, at ? `${at < 0 ? "−" : ""}${Math.abs(at)}δ` : "0", x(at), box.bottom + 14, soft, "center");
-  write(p, register.sizes.constants ? "a − b, where b = 0" : "a − b", (box.left + box.right) / 2, p.height - 5, ink, "center");
+  line(
+    p,
+    steps.map((step, i): [number, number] => [x(step), y(sigmoid(z[i]))]),
+    nsr,
+    2.5,
+  );
+  for (const at of [-10, 0, 10]) write(p, inDelta(at), x(at), box.bottom + 14, soft, "center");
+  write(
+    p,
+    register.sizes.constants ? "a − b, where b = 0" : "a − b",
+    (box.left + box.right) / 2,
+    p.height - 5,
+    ink,
+    "center",
+  );
 }
 
-export const CHART_LEFT = 44, CHART_RIGHT = 60;
+const CHART_LEFT = 44,
+  CHART_RIGHT = 66,
+  LABEL = "600 12px system-ui, sans-serif";
 
-/** Accuracy from the training rows to 10^15, of the register and of the MLP. */
-export function drawAccuracies(canvas: HTMLCanvasElement, nsr: number[], mlp: number[], power: number): void {
-  const p = pen(canvas), colours = palette();
+export interface Series {
+  name: string;
+  /** Accuracy on the rows, at 10^1, 10^2 ... */
+  values: number[];
+  colour: string;
+  dash: number[];
+}
+
+/** Accuracy from the training rows to 10^15, with the name of each line at its end. */
+export function drawAccuracies(canvas: HTMLCanvasElement, series: Series[], power: number): void {
+  const p = pen(canvas),
+    { ink, soft, accent } = palette();
   const box: Box = { left: CHART_LEFT, right: p.width - CHART_RIGHT, top: 14, bottom: p.height - 26 };
   const x = (value: number) => box.left + (value / 15) * (box.right - box.left);
   const y = (value: number) => box.bottom - value * (box.bottom - box.top);
-  axes(p, box, [[1, "100 %"], [0.5, "50 %"], [0, "0 %"]], y);
+  const ticks: [number, string][] = [1, 0.5, 0].map((share) => [share, `${100 * share} %`]);
+  axes(p, box, ticks, y);
   const every = p.width > 620 ? 1 : p.width > 420 ? 3 : 5;
-  for (let i = 0; i <= 15; i++) {
-    if (i % every === 0) write(p, i ? powerText(i) : "rows", x(i), p.height - 8, i === power ? colours.ink : colours.soft, "center");
+  for (let i = 0; i <= 15; i += every) {
+    write(p, i ? powerText(i) : "rows", x(i), p.height - 8, i === power ? ink : soft, "center");
   }
-  line(p, [[x(power), box.top - 8], [x(power), box.bottom + 6]], colours.accent, 1.5);
-  const series = [[mlp, colours.mlp, "MLP", [6, 4]], [nsr, colours.nsr, "register", []]] as const;
-  for (const [values, colour, , dash] of series) {
-    line(p, values.map((value, i): [number, number] => [x(i), y(value)]), colour, 2.5, [...dash]);
-    values.forEach((value, i) => {
+  const top: Point = [x(power), box.top - 8];
+  line(p, [top, [x(power), box.bottom + 6]], accent, 1.5);
+  for (const { values, colour, dash } of series) {
+    const points = values.map((value, i): Point => [x(i), y(value)]);
+    line(p, points, colour, 2.5, dash);
+    for (const [at, height] of points) {
       p.context.beginPath();
-      p.context.arc(x(i), y(value), 3, 0, 7);
+      p.context.arc(at, height, 3, 0, 7);
       p.context.fillStyle = colour;
       p.context.fill();
-    });
+    }
   }
-  const ends = series.map(([values]) => y(values.at(-1) ?? 0));
-  const apart = Math.abs(ends[0] - ends[1]) < 14 && nsr.length === mlp.length ? 8 : 0;
-  const order = ends[0] < ends[1] ? -1 : 1;  // the label of the lower line goes down
-  series.forEach(([values, colour, name], i) => {
-    const at = x(values.length - 1) + 8;
-    write(p, name, Math.min(at, p.width - CHART_RIGHT + 6), ends[i] + 4 + (i ? -order : order) * apart, colour, "left", "600 12px system-ui, sans-serif");
-  });
+  let free = -Infinity;
+  const ends = series.map(({ values, ...rest }) => ({ ...rest, at: x(values.length - 1), height: y(values.at(-1)!) }));
+  for (const { name, colour, at, height } of ends.sort((one, other) => one.height - other.height)) {
+    free = Math.max(height + 4, free + 14); // names do not overlap
+    write(p, name, at + 7, free, colour, "left", LABEL);
+  }
 }
 
 /** Selections and weights of every unit: what it compares, and how much its bits count. */
 export function drawUnits(canvas: HTMLCanvasElement, register: Register): void {
-  const p = pen(canvas), colours = palette(), { redundancy, constants } = register.sizes;
+  const p = pen(canvas),
+    colours = palette(),
+    { redundancy, constants } = register.sizes;
   const units = Array.from({ length: redundancy }, (_, r) => register.unit(r));
-  const top = 34, height = (p.height - top - 4) / Math.max(redundancy, 4);
-  const wide = p.width > 520, start = wide ? 52 : 22, gap = wide ? 18 : 8;
+  const top = 34,
+    height = (p.height - top - 4) / Math.max(redundancy, 4);
+  const wide = p.width > 520,
+    start = wide ? 52 : 22,
+    gap = wide ? 18 : 8;
   const column = (p.width - start - 4 * gap) / 5;
   const left = (index: number) => start + index * (column + gap);
-  const titles = wide ? ["operand 1", "operand 2", "sign weight", "zero weight", "bias"] : ["op. 1", "op. 2", "sign", "zero", "bias"];
+  const titles = wide
+    ? ["operand 1", "operand 2", "sign weight", "zero weight", "bias"]
+    : ["op. 1", "op. 2", "sign", "zero", "bias"];
   titles.forEach((title, i) => write(p, title, left(i) + column / 2, 13, colours.ink, "center"));
   const largest = Math.max(1, ...units.flatMap((unit) => [unit.sign, unit.zero, unit.bias].map(Math.abs)));
   units.forEach((unit, r) => {
-    const y = top + r * height, bar = Math.min(height - 3, 18);
+    const y = top + r * height,
+      bar = Math.min(height - 3, 18);
     write(p, wide ? `unit ${r + 1}` : `${r + 1}`, 0, y + bar / 2 + 4, colours.soft);
     [unit.first, unit.second].forEach((weights, i) => drawSelection(p, weights, left(i), y, column, bar));
-    ([[unit.sign, colours.sign], [unit.zero, colours.zero], [unit.bias, colours.bias]] as const).forEach(([value, colour], i) => {
+    (
+      [
+        [unit.sign, colours.sign],
+        [unit.zero, colours.zero],
+        [unit.bias, colours.bias],
+      ] as const
+    ).forEach(([value, colour], i) => {
       const middle = left(i + 2) + column / 2;
       p.context.fillStyle = colour;
       const width = (value / largest) * (column / 2);
@@ -137,7 +237,11 @@ export function drawUnits(canvas: HTMLCanvasElement, register: Register): void {
   });
   const names = constants ? ["a", "b", "0"] : ["a", "b"];
   for (const i of [0, 1]) {
-    names.forEach((name, k) => write(p, name, left(i) + (k / Math.max(1, names.length - 1)) * column, 28, colours.soft, k === 0 ? "left" : k === names.length - 1 ? "right" : "center"));
+    const last = names.length - 1;
+    names.forEach((name, k) => {
+      const align = k === 0 ? "left" : k === last ? "right" : "center";
+      write(p, name, left(i) + (k / last) * column, 28, colours.soft, align);
+    });
   }
   for (const i of [2, 3, 4]) {
     const limit = largest >= 10 ? largest.toFixed(0) : largest.toFixed(1);

@@ -7,7 +7,11 @@ export function element<T extends HTMLElement = HTMLElement>(id: string): T {
 }
 
 /** An element with attributes and children; texts are never markup. */
-export function make(tag: string, attributes: Record<string, string> = {}, ...children: (Node | string)[]): HTMLElement {
+export function make(
+  tag: string,
+  attributes: Record<string, string> = {},
+  ...children: (Node | string)[]
+): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);

@@ -1,13 +1,18 @@
 // The map of Section 4.2: 7 x 7 registers, one for each lambda and delta, trained while one watches.
 
-import type { Operator } from "../learning/comparisons";
+import { type Operator, SIGNS } from "../learning/comparisons";
 import { floatSquare } from "../learning/session";
 import { answerColour, inkOn, powerText } from "./canvas";
 import { element, make, percent, setText } from "./dom";
 
 const EXPONENTS = [-3, -2, -1, 0, 1, 2, 3];
 
-interface Square { lambda: number; delta: number; button: HTMLButtonElement; accuracy: number | null }
+interface Square {
+  lambda: number;
+  delta: number;
+  button: HTMLButtonElement;
+  accuracy: number | null;
+}
 
 export class FloatMap {
   private readonly squares: Square[] = [];
@@ -17,7 +22,8 @@ export class FloatMap {
   private seed = 0;
 
   constructor(choose: (lambda: number, delta: number) => void) {
-    const table = element("floats"), head = make("tr", {}, make("th", { scope: "col" }, "λ \\ δ"));
+    const table = element("floats"),
+      head = make("tr", {}, make("th", { scope: "col" }, "λ \\ δ"));
     for (const delta of EXPONENTS) head.append(make("th", { scope: "col" }, powerText(delta)));
     table.append(make("thead", {}, head));
     const body = make("tbody");
@@ -79,7 +85,7 @@ export class FloatMap {
   }
 
   paint(): void {
-    setText(element("floats-what"), `for ${this.operator}`.replace(">=", "≥").replace("<=", "≤").replace("!=", "≠"));
+    setText(element("floats-what"), `for ${SIGNS[this.operator]}`);
     this.squares.forEach((square) => this.paintSquare(square));
   }
 

@@ -8,13 +8,24 @@ import { element, make, percent, setText } from "./dom";
 
 const SHOWN = 200;
 const EXAMPLE_RULE = {
-  format: "nsr-rule/1", target: "late", classes: [false, true],
+  format: "nsr-rule/1",
+  target: "late",
+  classes: [false, true],
   program: {
-    format: "nsr-program/2", names: ["paid", "due", "amount", "discount"],
+    format: "nsr-program/2",
+    names: ["paid", "due", "amount", "discount"],
     expression: {
       and: [
-        { compare: ">", left: { variable: "paid", kind: "date" }, right: { sum: [[1, { variable: "due", kind: "date" }]], plus: 259200000000 } },
-        { compare: ">", left: { variable: "amount" }, right: { sum: [["3/10", { variable: "discount" }]], plus: "1/10" } },
+        {
+          compare: ">",
+          left: { variable: "paid", kind: "date" },
+          right: { sum: [[1, { variable: "due", kind: "date" }]], plus: 259200000000 },
+        },
+        {
+          compare: ">",
+          left: { variable: "amount" },
+          right: { sum: [["3/10", { variable: "discount" }]], plus: "1/10" },
+        },
       ],
     },
   },
@@ -48,7 +59,9 @@ export class RulePanel {
     });
     const files = element<HTMLInputElement>("files");
     files.addEventListener("change", () => {
-      void this.open([...(files.files ?? [])]).then(() => { files.value = ""; });
+      void this.open([...(files.files ?? [])]).then(() => {
+        files.value = "";
+      });
     });
     element("example").addEventListener("click", () => this.load(JSON.stringify(EXAMPLE_RULE), EXAMPLE_TABLE));
     element("try").addEventListener("input", () => this.tryRow());
@@ -56,7 +69,8 @@ export class RulePanel {
   }
 
   private async open(files: File[]): Promise<void> {
-    let rule: string | null = null, table: string | null = null;
+    let rule: string | null = null,
+      table: string | null = null;
     for (const file of files) {
       const text = await file.text();
       if (/\.json$/i.test(file.name) || text.trimStart().startsWith("{")) rule = text;
@@ -89,10 +103,19 @@ export class RulePanel {
     const { target, classes, program } = rule;
     const labels = classes ? ` → ${classes.map(String).join(", ")}` : "";
     const means = classes && classes.length === 2 && classes[0] === false ? "" : labels;
-    element("formula").textContent = `${target === null ? "" : `${nameText(target)} = `}${textOf(program.expression)}${means}`;
+    element("formula").textContent =
+      `${target === null ? "" : `${nameText(target)} = `}${textOf(program.expression)}${means}`;
     const form = element("try");
-    form.replaceChildren(...variables(program.expression).map(({ name, kind }) =>
-      make("label", {}, `${name}${kind === "number" ? "" : ` (${kind})`}`, make("input", { name, autocomplete: "off", spellcheck: "false" }))));
+    form.replaceChildren(
+      ...variables(program.expression).map(({ name, kind }) =>
+        make(
+          "label",
+          {},
+          `${name}${kind === "number" ? "" : ` (${kind})`}`,
+          make("input", { name, autocomplete: "off", spellcheck: "false" }),
+        ),
+      ),
+    );
     if (table?.rows.length) {
       for (const input of form.querySelectorAll("input")) {
         input.value = table.rows[0][table.header.indexOf(input.name)] ?? "";
@@ -105,12 +128,15 @@ export class RulePanel {
   }
 
   private tryRow(): void {
-    const { rule } = this, tried = element("tried");
+    const { rule } = this,
+      tried = element("tried");
     if (!rule) return;
     try {
       const inputs = [...element("try").querySelectorAll("input")];
       const kinds = new Map(variables(rule.program.expression).map(({ name, kind }) => [name, kind]));
-      const row: Row = new Map(inputs.map((input) => [input.name, cellOf(input.value, kinds.get(input.name)!, input.name)]));
+      const row: Row = new Map(
+        inputs.map((input) => [input.name, cellOf(input.value, kinds.get(input.name)!, input.name)]),
+      );
       const answer = prediction(rule, row);
       tried.replaceChildren(`${rule.target ?? "answer"}: `, make("code", {}, answer === "" ? "missing" : answer));
     } catch (error) {
@@ -125,15 +151,31 @@ export class RulePanel {
     const differs = predicted.map((text, i) => position >= 0 && !agrees(rule, text, table.rows[i][position]));
     const wrong = differs.filter(Boolean).length;
     const count = `${rows.length.toLocaleString("en")} ${rows.length === 1 ? "row" : "rows"}`;
-    const agreement = position < 0 ? "" : `; agrees with the column ${rule.target} on ${percent(1 - wrong / Math.max(1, rows.length))} (${(rows.length - wrong).toLocaleString("en")})`;
+    const right = rows.length - wrong,
+      share = percent(right / Math.max(1, rows.length));
+    const agreement = `; agrees with the column ${rule.target} on ${share} (${right.toLocaleString("en")})`;
     const limit = rows.length > SHOWN ? `, the first ${SHOWN} are shown` : "";
-    setText(element("table-note"), `${count}, evaluated exactly${agreement}${limit}.`);
-    const order = rows.map((_, i) => i).sort((one, other) => Number(differs[other]) - Number(differs[one]) || one - other);
-    const head = make("tr", {}, ...["row", ...table.header].map((name) => make("th", { scope: "col" }, name)), make("th", { scope: "col" }, "the rule says"));
-    const body = order.slice(0, SHOWN).map((i) =>
-      make("tr", differs[i] ? { class: "differs" } : {}, make("th", { scope: "row" }, `${i + 2}`),
-        ...table.rows[i].map((cell) => make("td", { title: cell }, cell)),
-        make("td", { class: "predicted" }, `${differs[i] ? "≠ " : ""}${predicted[i] || "missing"}`)));
+    setText(element("table-note"), `${count}, evaluated exactly${position < 0 ? "" : agreement}${limit}.`);
+    const order = rows
+      .map((_, i) => i)
+      .sort((one, other) => Number(differs[other]) - Number(differs[one]) || one - other);
+    const head = make(
+      "tr",
+      {},
+      ...["row", ...table.header].map((name) => make("th", { scope: "col" }, name)),
+      make("th", { scope: "col" }, "the rule says"),
+    );
+    const body = order
+      .slice(0, SHOWN)
+      .map((i) =>
+        make(
+          "tr",
+          differs[i] ? { class: "differs" } : {},
+          make("th", { scope: "row" }, `${i + 2}`),
+          ...table.rows[i].map((cell) => make("td", { title: cell }, cell)),
+          make("td", { class: "predicted" }, `${differs[i] ? "≠ " : ""}${predicted[i] || "missing"}`),
+        ),
+      );
     element("table").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...body)));
   }
 }
