@@ -19,7 +19,7 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS)
+        opened = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS, timeout=180_000)
         yield opened
         opened.close()
 
@@ -27,6 +27,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def tab(browser: Any) -> Any:
     page = browser.new_page()
+    page.set_default_timeout(120_000)
     page.goto(f"file://{PAGE}")
     page.evaluate("nsr.pause()")
     return page

@@ -50,6 +50,7 @@ class Opened:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.context.add_init_script(RECORD_FONTS)
         self.tab = self.context.new_page()
+        self.tab.set_default_timeout(120_000)  # other tests may run on the same cores
         self.logged: list[str] = []
         self.requested: list[str] = []
         self.tab.on("console", lambda message: self.logged.append(message.text))
