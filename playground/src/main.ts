@@ -215,6 +215,7 @@ function frame(): number {
 function setRunning(on: boolean): void {
   running = on;
   setText(element("play"), on ? "Pause" : "Train");
+  dirty = true;
   if (!on) describe();
 }
 
