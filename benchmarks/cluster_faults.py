@@ -50,11 +50,11 @@ REQUEST = {
     "names": ["comparisons"],
     "profile": "quick",
     "recipe": "paper",
-    "seeds": 12,
+    "seeds": 40,
     "only": {"model": ["nsr"]},
     "block": 1,
 }
-"""72 blocks of one seed."""
+"""240 blocks of one seed."""
 ALL = {"names": ["comparisons", "piecewise", "recurrent"], "profile": "quick"}
 LIMIT = 900.0
 """Seconds after which a sweep that has not ended is one that hangs."""

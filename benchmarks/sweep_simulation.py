@@ -275,19 +275,16 @@ def efficiency(block: float, lost_per_hour: float, workers: int, per_second: flo
 def simulate(block: float, lost_per_hour: float, workers: int, per_second: float, hours: float = 8.0) -> float:
     """The same, event by event, in time that is only counted."""
     rng, rate, end = random.Random(1), lost_per_hour / 3600, hours * 3600
-    events = [(0.0, number) for number in range(workers)]  # when a worker is free for its next block
+    events = [(0.0, number, 0.0) for number in range(workers)]  # a worker comes, or is done with so many seconds
     parent, useful = 0.0, 0.0
-    while events:
-        now, number = heapq.heappop(events)
-        if now >= end:
-            continue
+    while events and events[0][0] < end:
+        now, number, done = heapq.heappop(events)
+        if done:
+            parent = max(parent, now) + 1 / per_second  # the parent commits one after the other
+            useful += done
+            now = max(now, parent)
         lasts, lost = block * rng.uniform(0.5, 1.5), rng.expovariate(rate)
-        if lost < lasts:
-            heapq.heappush(events, (now + lost + 60, number))
-        else:
-            parent = max(parent, now + lasts) + 1 / per_second  # the parent commits one after the other
-            useful += lasts if parent <= end else 0
-            heapq.heappush(events, (max(now + lasts, parent), number))
+        heapq.heappush(events, (now + lost + 60, number, 0.0) if lost < lasts else (now + lasts, number, lasts))
     return useful / (workers * end)
 
 

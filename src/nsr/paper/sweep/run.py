@@ -174,7 +174,7 @@ class Sweep:
             if self.crashes[item] >= MAX_CRASHES:
                 self._give_up(item, str(error))
             else:
-                self.queue.appendleft(item)
+                self.queue.append(item)  # last, so that workers lost for one reason do not all count against one item
         else:
             self._store_failure(item, "".join(traceback.format_exception(error)))
 
