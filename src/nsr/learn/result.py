@@ -92,9 +92,8 @@ class Learned:
 
     @property
     def class_codes(self) -> list[tuple[str, str]]:
-        """What the program returns for each class, and the class; empty if it returns the target itself."""
-        assert self.program is not None
-        return class_codes(self.program, self._classes)
+        """What the program returns for each class, and the class; empty if it returns the target, or if there is none."""
+        return [] if self.program is None else class_codes(self.program, self._classes)
 
     @property
     def model_can_be_saved(self) -> bool:

@@ -15,14 +15,26 @@ from pathlib import Path
 import pytest
 
 from nsr.paper.experiments import EXPERIMENTS as CURRENT
+from nsr.paper.experiments.digits import DigitsRecipe
 from nsr.paper.sweep import migrations
 from nsr.paper.sweep import store as store_module
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store
+from nsr.training import EXACT
 
 ASSET = Path(__file__).parent / "assets" / "schema1.sqlite"
 """Profile smoke, one seed, both recipes, every cell with model nsr or without a model; and four failures."""
 NAMES = ("piecewise", "redundancy", "recurrent", "shortest_paths", "digits")
+OLD_DIGITS = DigitsRecipe.based_on(
+    EXACT,
+    epochs=20,
+    learning_rate=4e-3,
+    patience=0,
+    scale=3.0,
+    comparator_rate=2.5,
+    one_cycle=True,
+    balanced=True,
+)
 EXPERIMENTS = {
     name: dataclasses.replace(
         CURRENT[name],
@@ -30,7 +42,8 @@ EXPERIMENTS = {
         recipes={
             recipe.name: dataclasses.replace(recipe, **({} if name == "digits" else {"baseline_factor": 1}))
             for recipe in CURRENT[name].recipes.values()
-        },
+        }
+        | ({"exact": OLD_DIGITS} if name == "digits" else {}),
     )
     for name in NAMES
 }
