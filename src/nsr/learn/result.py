@@ -92,7 +92,7 @@ class Learned:
 
     @property
     def class_codes(self) -> list[tuple[str, str]]:
-        """What the program returns for each class, and the class; empty if it returns the target, or if there is none."""
+        """What the program returns for each class, and the class; empty if it returns the target itself or is None."""
         return [] if self.program is None else class_codes(self.program, self._classes)
 
     @property
