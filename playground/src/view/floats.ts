@@ -3,7 +3,7 @@
 import { type Operator, SIGNS } from "../learning/comparisons";
 import { floatSquare } from "../learning/session";
 import { answerColour, inkOn, powerText } from "./canvas";
-import { element, make, percent, setText } from "./dom";
+import { element, make, setText } from "./dom";
 
 const EXPONENTS = [-3, -2, -1, 0, 1, 2, 3];
 
@@ -92,7 +92,7 @@ export class FloatMap {
   private paintSquare({ lambda, delta, button, accuracy }: Square): void {
     const shown = accuracy === null ? "" : `${Math.round(100 * accuracy)}`;
     setText(button, shown);
-    const known = accuracy === null ? "not trained yet" : percent(accuracy);
+    const known = accuracy === null ? "not trained yet" : `${shown} %`;
     button.setAttribute("aria-label", `lambda ${powerText(lambda)}, delta ${powerText(delta)}: ${known}`);
     const share = accuracy === null ? null : 0.5 + 0.5 * Math.max(0, 2 * accuracy - 1);
     button.style.background = share === null ? "" : answerColour(share);
