@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: setup reproduce test outer other-cpu lint graph bench mutate battery attack playground
+.PHONY: farthest setup reproduce test outer other-cpu lint graph bench mutate battery attack playground
 
 setup: .venv/ready
 
@@ -21,7 +21,15 @@ test: setup lint
 # The outer ring: all tests, also those marked outer, with a coverage gate, 20 kills and 2,000 programs per target;
 # then the eager numeric tests as a CPU without vector instructions would run them.
 outer: setup other-cpu
-	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" --cov --cov-report term
+	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" --cov --cov-report term \
+	  $(addprefix --ignore=,$(FARTHEST))
+
+# What takes longest or needs most of a machine: a Slurm and a Dask cluster with faults, hostile inputs, kills, a store
+# of many records, the playground in a browser.
+FARTHEST := tests/paper/sweep/test_dask_processes.py tests/paper/sweep/test_slurm_daemons.py tests/playground \
+  tests/benchmarks/test_attack.py tests/benchmarks/test_kills.py tests/benchmarks/test_store.py
+farthest: setup
+	$(PYTEST) -m "outer or not outer" $(FARTHEST)
 
 other-cpu: setup
 	ATEN_CPU_CAPABILITY=default $(PYTEST) -m "not compiled and not outer" \
