@@ -136,23 +136,29 @@ def test_a_member_that_has_stopped_is_trained_no_further():
 OTHER_CPUS = {"AVX2": ["-mavx2", "-mfma", "-mno-avx512f"], "without vectors of its own": []}
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """Where the libraries for other CPUs are kept: each is built once."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.mark.outer
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the options are those of x86-64")
 @pytest.mark.parametrize("cpu", OTHER_CPUS)
 @pytest.mark.parametrize("case", ["nsr mae folded", "nsr bce all", "mlp f", "mlp minimum", "nsr paths learned"])
-def test_numbers_are_the_same_on_every_cpu(case, cpu, tmp_path, monkeypatch):
+def test_numbers_are_the_same_on_every_cpu(case, cpu, cache, monkeypatch):
     build, rows, loss = CASES[case]
     results = []
     for options in (library_module.MACHINE, OTHER_CPUS[cpu]):
         monkeypatch.setattr(library_module, "MACHINE", tuple(options))
-        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
         library.cache_clear()
         ensemble = Ensemble(build, range(MEMBERS))
         assert fit(ensemble, rows, Recipe(loss=loss, epochs=300, sparsity=0.3)).engine == "native"
         results.append(torch.cat([value.flatten() for value in ensemble.parameters.values()]))
     monkeypatch.undo()
     library.cache_clear()
-    assert len(list((tmp_path / "nsr").glob("*.so"))) == 2
+    assert len(list((cache / "nsr").glob("*.so"))) >= 2
     assert torch.equal(*results)
 
 
