@@ -52,8 +52,8 @@ def test_the_time_left_allows_for_the_longer_epochs_of_digits(monkeypatch):
     now[0] = 10.0
     lines.finished(ITEMS[0], records(ITEMS[0]))
     printed = stream.getvalue().splitlines()[-1]
-    cheap = len(ITEMS[0].seeds) * ITEMS[0].recipe.epochs
-    left = 10 * (cheap + slow[0].recipe.epochs * EXPERIMENTS["digits"].cost_of(slow[0].cell)) / cheap
+    cheap, digits = (EXPERIMENTS[i.experiment].seconds(i.cell, i.recipe) for i in (ITEMS[0], slow[0]))
+    left = 10 * (len(ITEMS[0].seeds) * cheap + digits) / (len(ITEMS[0].seeds) * cheap)
     assert f"about {left:.0f} s left" in printed
 
 

@@ -8,6 +8,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
+from nsr.paper.sweep.plan import seconds_per_seed
 from nsr.paper.sweep.run import Observer
 
 
@@ -158,4 +159,4 @@ def _model_epochs(records: list[Record]) -> int:
 
 
 def _work(item: Item) -> float:
-    return len(item.seeds) * item.recipe.epochs * EXPERIMENTS[item.experiment].cost_of(item.cell)
+    return len(item.seeds) * seconds_per_seed(EXPERIMENTS[item.experiment], item.cell, item.recipe)

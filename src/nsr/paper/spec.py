@@ -94,17 +94,13 @@ class Experiment(Generic[C]):
     """The figures of the page; none without summaries."""
     block: int | None = None
     """Maximum number of seeds in one item, where training them together gains nothing."""
-    cost: float | Callable[[Any], float] = 1.0
-    """How long an epoch of one model takes, relative to the comparisons; the estimated time left depends on it. A
-    function of the cell where cells differ."""
+    seconds: Callable[[C, Any], float] = lambda _, recipe: 1e-5 * recipe.epochs
+    """About how long one core takes for a seed of a cell under a recipe, training and measuring, as in the committed
+    records. The time left and the size of blocks depend on it."""
     prepare: Callable[[C, Path | None, Callable[[str], None]], None] = lambda *_: None
     """Called with each cell, the data folder and a message callback before any worker starts: downloads data once."""
     reads_data: Callable[[Any], bool] = lambda _: False
     """Whether a cell reads files from the data folder."""
-
-    def cost_of(self, cell: C) -> float:
-        """How long an epoch of one model takes in a cell, relative to the comparisons."""
-        return self.cost(cell) if callable(self.cost) else self.cost
 
     def cells_of(self, recipe: str, profile: Profile) -> tuple[C, ...]:
         """The cells that run under a recipe in a profile."""

@@ -1,11 +1,21 @@
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
+import pytest
+
+from nsr.paper import archive
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item
 from nsr.paper.sweep.plan import BLOCK, LONGEST, plan, seconds_per_seed
 
 EXPERIMENT = EXPERIMENTS["comparisons"]
 QUICK, SMOKE = (EXPERIMENT.profiles[name] for name in ("quick", "smoke"))
+
+
+@cache
+def committed():
+    return archive.read(Path(__file__).parents[3] / "results")
 
 
 def seeds_of(items):
@@ -45,6 +55,15 @@ def test_a_block_lasts_at_most_ten_minutes_by_estimate():
             estimate = len(item.seeds) * seconds_per_seed(experiment, item.cell, item.recipe)
             assert estimate <= LONGEST or len(item.seeds) == 1
             assert len(item.seeds) <= BLOCK
+
+
+@pytest.mark.parametrize("recipe", ["paper", "exact"])
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_estimates_follow_the_seconds_of_the_committed_records(name, recipe):
+    experiment = EXPERIMENTS[name]
+    of_recipe = [record for record in committed()[name] if record.recipe.name == recipe]
+    estimate = sum(seconds_per_seed(experiment, record.cell, record.recipe) for record in of_recipe)
+    assert estimate == pytest.approx(sum(record.seconds for record in of_recipe), rel=0.5, abs=60)
 
 
 def test_seeds_without_gaps_are_a_range_which_takes_little_memory():

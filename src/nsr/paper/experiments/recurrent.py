@@ -204,7 +204,7 @@ EXPERIMENT = Experiment(
     section="4.5",
     shows="Recurrent maps",
     revision=2,
-    cost=30.0,
+    seconds=lambda cell, recipe: 0.2 + 30e-6 * recipe.of_model(cell.model).epochs,
     cells=grid(RecurrentCell, model=tuple(GATES), loop=tuple(LOOPS)),
     recipes={
         "paper": ExperimentRecipe.based_on(PAPER),

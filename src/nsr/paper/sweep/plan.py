@@ -12,14 +12,13 @@ BLOCK = 100
 """The most seeds in one item: enough to fill vector registers, few enough to afford losing to a power cut."""
 LONGEST = 600.0
 """The most seconds that an item may last by estimate: this much is lost when its worker is."""
-
-SECONDS_PER_EPOCH = 5e-5
-"""Of one model of the comparisons, in the slowest of the committed records; other experiments have their ``cost``."""
+WITHOUT_COMPILER = 10.0
+"""How many times as long a seed takes at most where the native engine cannot be built. Blocks allow for it."""
 
 
 def seconds_per_seed(experiment: Experiment[Any], cell: Cell, recipe: Recipe) -> float:
-    """How long a seed takes by estimate, which is a high one: most models stop before the last epoch."""
-    return recipe.epochs * experiment.cost_of(cell) * SECONDS_PER_EPOCH
+    """How long a seed takes on one core by estimate, which is a high one: models may stop before the last epoch."""
+    return experiment.seconds(cell, recipe)
 
 
 def plan(
@@ -38,7 +37,7 @@ def plan(
     for name in recipes:
         recipe = profile.shorten(experiment.recipes[name])
         for cell in filter(keep, experiment.cells_of(name, profile)):
-            longest = max(1, int(LONGEST / seconds_per_seed(experiment, cell, recipe)))
+            longest = max(1, int(LONGEST / WITHOUT_COMPILER / seconds_per_seed(experiment, cell, recipe)))
             size = min(block, experiment.block or block, longest)
             item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, seeds, data)
             stored = zip(seeds, item.each_identity(), strict=True)
