@@ -52,14 +52,14 @@ bench: setup
 
 # Whether tests notice changed expressions: the score of a random sample, and what survived.
 mutate: setup
-	$(BIN)/python tools/mutate.py --sample 50
+	$(BIN)/python tools/mutate.py --sample 60 $(OPTIONS)
 
 battery: setup
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,bench]'
 	mkdir -p runs
 	$(BIN)/python benchmarks/learn.py --json runs/learn.jsonl --markdown $(OPTIONS)
 
-# 36,860 damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
+# Damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
 attack: setup
 	$(BIN)/python benchmarks/attack.py $(OPTIONS)
 

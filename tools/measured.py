@@ -29,10 +29,13 @@ from nsr.paper.summaries import summarise
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "tools"))
 import costs  # noqa: E402
 import engine  # noqa: E402
+import measured_costs  # noqa: E402
 
 PAGES = ("README.md", "docs/results.md", "docs/fidelity.md", "docs/engine.md")
+PAGES += tuple(f"docs/{name}.md" for name in ("cluster", "learn", "profile", "robustness"))
 MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)", re.DOTALL)
 INEQUALITIES = (">", "<", ">=", "<=")
 
@@ -569,6 +572,7 @@ BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "paper run": paper_run,
     "open points": open_points,
     "battery": battery,
+    **{name: lambda m, block=block: block(m.folder) for name, block in measured_costs.BLOCKS.items()},
 }
 
 
