@@ -88,6 +88,14 @@ def test_a_row_of_a_node_update_is_a_node_in_a_round():
     )
 
 
+def test_a_node_update_takes_a_single_row_and_refuses_a_number(unchecked):
+    rows = torch.tensor([[1, 7.0, 2.0, 3.0], [1, 2.0, 6.0, 1.0]], dtype=torch.float64)
+    update = NodeUpdate(model())
+    assert update(rows[1]) == update(rows)[1]
+    with pytest.raises(ValueError, match=r"^a row must hold a count, a distance and pairs, got shape \(\)$"):
+        update(torch.tensor(1.0))
+
+
 def test_no_edges_and_no_rounds():
     none = torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0)
     assert model()(*none, start(3, 0)).tolist() == [0.0, 30.0, 30.0]

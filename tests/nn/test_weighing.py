@@ -145,6 +145,18 @@ def test_differences_are_those_of_python_integers(weights, row, offset):
     assert difference == (float(truth) if abs(truth) < 2**61 else pytest.approx(float(truth), rel=1e-4))
 
 
+@pytest.mark.parametrize(
+    ("row", "offset", "difference"),
+    [
+        ([2**61 + 300, 2**61], 0, 300),  # 512 in floats
+        ([2**61 + 2**60, 0], 2**61, 2**60),  # while the sum of both is beyond 2^62
+    ],
+)
+def test_a_difference_that_fits_is_exact_although_floats_are_far_off(row, offset, difference):
+    weighing = written([[1, -1]], [offset], dtype=torch.float64)
+    assert weighing.differences(torch.tensor(row)).tolist() == [difference]
+
+
 def test_differences_that_do_not_fit_int64_do_not_wrap_around():
     n = 2**62
     weighing = written([[2, 2], [-3, -3], [2.0**70, 0], [1e300, 1e300]], [0, 0, 0, 0], dtype=torch.float64)

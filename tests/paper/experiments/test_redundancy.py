@@ -2,6 +2,7 @@ import dataclasses
 
 import pytest
 
+from nsr.paper.cells import Summary
 from nsr.paper.experiments.redundancy import EXPERIMENT, TASKS, RedundancyCell, run_cell
 
 
@@ -27,3 +28,12 @@ def test_a_seed_has_the_same_record_in_any_block():
     recipe = dataclasses.replace(EXPERIMENT.recipes["paper"], epochs=40)
     together = run_cell(RedundancyCell(3), recipe, range(4))
     assert run_cell(RedundancyCell(3), recipe, [3, 1]) == [together[3], together[1]]
+
+
+def test_the_table_says_where_f_peaks():
+    def summary(units: int, f: float) -> Summary:
+        values = {"=": (1.0, 1.0), "!=": (1.0, 1.0), "f": (f, f)}
+        return Summary(RedundancyCell(units), "paper", "paper", values, TASKS, 1.0, 0, {})
+
+    [table] = EXPERIMENT.tables([summary(1, 0.5), summary(2, 0.6), summary(3, 0.7), summary(4, 0.6)])
+    assert table.title.endswith("; f peaks at 3 units")
