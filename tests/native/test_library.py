@@ -21,6 +21,7 @@ def fresh(monkeypatch, tmp_path):
     library.cache_clear()
 
 
+@pytest.mark.outer
 @needs_compiler
 def test_it_is_built_once_and_kept_for_other_processes(monkeypatch, tmp_path):
     assert library() is not None
@@ -43,6 +44,7 @@ def test_another_cpu_or_another_source_is_built_anew(monkeypatch, tmp_path):
     assert len(set(names)) == 3
 
 
+@pytest.mark.outer
 @needs_compiler
 def test_a_cache_that_cannot_be_written_is_replaced_by_a_private_folder(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
@@ -67,6 +69,7 @@ def test_without_a_compiler_there_is_no_library(monkeypatch):
     assert library() is None
 
 
+@pytest.mark.outer
 @needs_compiler
 def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
     library()

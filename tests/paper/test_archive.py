@@ -187,6 +187,7 @@ def test_the_committed_index_has_every_field_of_every_recipe():
         assert recipe == dataclasses.asdict(EXPERIMENTS[name].recipe(recipe)), key
 
 
+@pytest.mark.outer
 def test_an_index_from_before_recipes_had_all_fields_is_completed(tmp_path):
     index = json.loads((COMMITTED / "index.json").read_text())
     for key, recipe in index["recipes"].items():

@@ -79,6 +79,7 @@ def test_the_emitted_c_on_a_long_list(tmp_path):
             assert function(items.ctypes.data_as(ctypes.POINTER(kind)), len(items)) == oracle(items.tolist())
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize(
     ("loop", "kind", "epochs"), [("minimum", RecurrentMinimum, 200), ("count", RecurrentCount, 600)]
 )

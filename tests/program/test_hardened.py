@@ -109,6 +109,7 @@ def test_rows_with_nan_give_nan_as_from_a_register():
     assert MAXIMUM(x).isnan().tolist() == [False, True, False]
 
 
+@pytest.mark.outer
 def test_it_can_be_compiled():
     code = (
         "import torch; from nsr.program import Compare, Program, Variable, Where; a, b = map(Variable, 'ab'); "

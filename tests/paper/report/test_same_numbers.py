@@ -117,6 +117,7 @@ def test_smoke_over_a_stored_paper_run_is_smoke_in_the_terminal_and_on_the_page(
     ] * 4 * 15
 
 
+@pytest.mark.outer
 def test_every_table_of_the_committed_results_has_the_same_numbers_in_the_terminal_and_on_the_page(tmp_path):
     results = Path(__file__).parents[3] / "results"
     shown = on_page(commands.report(exported=results, html=tmp_path / "page.html"))

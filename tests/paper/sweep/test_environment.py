@@ -4,6 +4,7 @@ import platform
 import subprocess
 import sys
 
+import pytest
 import torch
 
 from nsr.native import library
@@ -51,10 +52,12 @@ import nsr.cli.paper, nsr.cli.sweep_progress, nsr.paper.commands
 """
 
 
+@pytest.mark.outer
 def test_no_command_needs_a_module_of_unix():
     subprocess.run([sys.executable, "-c", WITHOUT_UNIX], check=True)
 
 
+@pytest.mark.outer
 def test_learning_imports_nothing_of_the_paper():
     code = "import sys, nsr.cli.progress, nsr.learn.commands; print([m for m in sys.modules if m[:9] == 'nsr.paper'])"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"

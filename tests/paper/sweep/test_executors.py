@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 import torch
 
 from nsr.paper.commands import reproduce
@@ -83,6 +84,7 @@ def one_by_one(workers):
 """
 
 
+@pytest.mark.outer
 def test_a_new_executor_is_one_file(tmp_path, monkeypatch):
     """Each item in a process of its own, which finds it on standard input, as a batch system would start it."""
     (tmp_path / "one_by_one.py").write_text(SUBPROCESSES)

@@ -58,6 +58,7 @@ def test_the_data_folder_of_an_item_reaches_the_experiment(tmp_path, monkeypatch
     assert folders == [tmp_path, None]
 
 
+@pytest.mark.outer
 def test_block_sizes_and_workers_change_no_number(tmp_path):
     sweep(tmp_path / "a", lambda: ThreadPoolExecutor(1), 1).run(items())
     sweep(tmp_path / "b", lambda: executors.local(2), 2).run(items(block=2))

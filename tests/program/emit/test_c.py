@@ -90,6 +90,7 @@ def test_both_functions_agree_with_the_tree(tmp_path):
         assert integers.tolist() == exact(program, rows), program
 
 
+@pytest.mark.outer
 @needs_compiler
 @pytest.mark.usefixtures("unchecked")
 def test_loops_have_the_same_bits_when_optimised_for_this_machine(tmp_path):
@@ -159,6 +160,7 @@ def test_numbers_that_do_not_fit_give_a_warning():
         emit(Program(Compare(">", a, Constant(10**400))), "c")
 
 
+@pytest.mark.outer
 @needs_compiler
 def test_columns_with_names_of_macros_are_compiled(tmp_path):
     """All macros that the headers of the emitted source define here."""

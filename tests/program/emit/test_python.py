@@ -81,6 +81,7 @@ def answers_on_integers(program, **options):
     return [function(*(row[name] for name in program.inputs)) for row in integer_rows()]
 
 
+@pytest.mark.outer
 @pytest.mark.usefixtures("unchecked")
 def test_integers_of_any_size_are_exact_without_fractions():
     found = [
