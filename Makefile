@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: farthest setup reproduce test outer other-cpu lint graph bench mutate battery attack playground
+.PHONY: farthest setup reproduce test outer other-cpu lint docs figures graph bench mutate battery attack playground
 
 setup: .venv/ready
 
@@ -40,6 +40,13 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation as a site, docs/_build/html/index.html, without network.
+docs: setup
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build/html
+
+figures: setup
+	$(BIN)/python tools/figures.py
 
 graph: setup
 	$(BIN)/python tools/import_graph.py docs/imports.svg

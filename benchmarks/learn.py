@@ -318,7 +318,7 @@ def options() -> argparse.ArgumentParser:
     parser.add_argument("--jobs", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--time-limit", type=int, default=900, metavar="SECONDS", help="for each table (default 900)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="append records there, and do what is missing")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of the README as well")
+    parser.add_argument("--markdown", action="store_true", help="print the tables of docs/battery.md as well")
     parser.add_argument(
         "--from", type=Path, dest="source", metavar="FILE", help="print what --json wrote, and learn nothing"
     )

@@ -1,4 +1,4 @@
-"""The records of ``learn.py`` as tables for the terminal and for the README. Reports are functions of records."""
+"""The records of ``learn.py`` as tables for the terminal and for docs/battery.md. Reports are functions of records."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ def print_tables(records: Records, console: Console) -> None:
 
 
 def markdown(records: Records) -> str:
-    """For the README: how often each rule was read back, by whom; rows that are right and costs; claims."""
+    """For docs/battery.md: how often each rule was read back, by whom; rows that are right and costs; claims."""
     ruled, flipped, without = ([r for r in records if r["part"] == part] for part in ("rule", "flipped", "no-rule"))
     names = _contenders(ruled)
     lines = [_row("rule", *(CONTENDERS[name].title for name in names), "NSR, 5 % flipped", "seconds"), ""]

@@ -1,4 +1,4 @@
-"""Write the numbers of README.md, docs/results.md, docs/fidelity.md and docs/engine.md from the committed records.
+"""Write the numbers of README.md and of pages in docs from the committed records.
 
 Each page has blocks between ``<!-- measured: NAME -->`` and ``<!-- /measured -->``; NAME is a function below, and what
 it returns stands between the markers. A test compares them, so that no number in them can drift from its record.
@@ -34,7 +34,7 @@ import costs  # noqa: E402
 import engine  # noqa: E402
 import measured_costs  # noqa: E402
 
-PAGES = ("README.md", "docs/results.md", "docs/fidelity.md", "docs/engine.md")
+PAGES = ("README.md", "docs/results.md", "docs/battery.md", "docs/fidelity.md", "docs/engine.md")
 PAGES += tuple(f"docs/{name}.md" for name in ("cluster", "learn", "profile", "robustness"))
 MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)", re.DOTALL)
 INEQUALITIES = (">", "<", ">=", "<=")
@@ -241,9 +241,7 @@ def _table_1() -> Iterator[Measure]:
         yield Measure("comparisons", f"{label}, right everywhere", of(*names), rate_of())
     yield Measure("comparisons", "all six, right everywhere", of(*COMPARISONS), rate_of(), headline=True)
     yield Measure("comparisons", "all six, read", of(*COMPARISONS), rate_of("read"))
-    yield Measure(
-        "comparisons", "all six, read without labels", of(*COMPARISONS), rate_of("read without labels"), headline=True
-    )
+    yield Measure("comparisons", "all six, read without labels", of(*COMPARISONS), rate_of("read without labels"))
 
 
 def _maps() -> Iterator[Measure]:
@@ -254,14 +252,12 @@ def _maps() -> Iterator[Measure]:
     yield Measure(
         "floats", "`=` `!=`, lambda >= 1/delta", squares(1, above=True), mean_of(*equal), paper="learned", headline=True
     )
-    yield Measure(
-        "floats", "`=` `!=`, elsewhere", squares(1, above=False), mean_of(*equal), paper="not learned", headline=True
-    )
+    yield Measure("floats", "`=` `!=`, elsewhere", squares(1, above=False), mean_of(*equal), paper="not learned")
     label = f"{code(others)}, lambda >= 10^-3/delta"
     yield Measure("floats", label, squares(1e-3, above=True), mean_of(*others), paper="learned")
     yield Measure("floats", f"{code(others)}, elsewhere", squares(1e-3, above=False), mean_of(*others))
     automatic = "lambda from the data, delta 10^-6 to 10^6, all six"
-    yield Measure("floats", automatic, lambda cell: cell.scale == "auto", mean_of(*COMPARISONS), headline=True)
+    yield Measure("floats", automatic, lambda cell: cell.scale == "auto", mean_of(*COMPARISONS))
     yield Measure("floats", "the same, right everywhere", lambda c: c.scale == "auto", rate_of(*COMPARISONS))
 
 
@@ -272,7 +268,7 @@ def _table_2() -> Iterator[Measure]:
             return bool(cell.function == function)
 
         for at in ("train", "3^5", "3^6", "3^8", "3^13"):
-            head = (function, at) in {("abs", "3^5"), ("abs", "3^13"), ("f", "3^6"), ("f", "3^8"), ("f", "3^13")}
+            head = (function, at) in {("abs", "3^13"), ("f", "3^8")}
             yield Measure("piecewise", f"{function} at {at}", chosen, mean_of(at), published=at, headline=head)
         yield Measure("piecewise", f"{function} at 3^33", chosen, mean_of("3^33"))
         yield Measure("piecewise", f"{function}, read", chosen, rate_of("read"), soft=False)
@@ -284,15 +280,14 @@ def _table_2() -> Iterator[Measure]:
                 return bool(cell.redundancy == units)
 
             label = f"{task if task == 'f' else code([task])} with {units} unit{'s' * (units > 1)}"
-            head = (task, units) in {("=", 1), ("=", 10)}
-            yield Measure("redundancy", label, sized, mean_of(task), headline=head, soft=task == "f")
+            yield Measure("redundancy", label, sized, mean_of(task), soft=task == "f")
     label = "f: most with so many units (range)"
     yield Measure("redundancy", label, lambda _: True, peak_of("f"), paper="2", headline=True)
 
 
 def _unaided(experiment: str, what: str, chosen: Callable[[Any], bool]) -> Measure:
     entry = rate_of("read without labels")
-    return Measure(experiment, f"{what}, read without labels", chosen, entry, headline=True, soft=False)
+    return Measure(experiment, f"{what}, read without labels", chosen, entry, soft=False)
 
 
 def _loops() -> Iterator[Measure]:
@@ -311,9 +306,7 @@ def _loops() -> Iterator[Measure]:
             "recurrent", f"{loop}, lists of 50 within 0.1 %", chosen, mean_of(*last), paper=said, headline=True
         )
         for power in (3, 4, 6, 13):
-            head = loop == "minimum" and power in (4, 13)
-            label = f"{loop} within 0.1 at 3^{power}"
-            yield Measure("recurrent", label, chosen, mean_of(*within(power)), headline=head)
+            yield Measure("recurrent", f"{loop} within 0.1 at 3^{power}", chosen, mean_of(*within(power)))
         yield Measure("recurrent", f"{loop}, right everywhere", chosen, rate_of())
         yield Measure("recurrent", f"{loop}, read", chosen, rate_of("read"), soft=False)
         yield _unaided("recurrent", loop, chosen)
@@ -336,7 +329,7 @@ def _paths() -> Iterator[Measure]:
             weights = ratio_of(error("weights", 13), error("weights", 2))
             yield Measure(name, "error, 27 times the nodes", chosen, nodes, paper="less than 27")
             yield Measure(name, "error, 3^11 times the weights", chosen, weights, paper="not larger")
-        yield Measure(name, f"{message} message, every distance right", chosen, rate_of("exact"), headline=True)
+        yield Measure(name, f"{message} message, every distance right", chosen, rate_of("exact"))
         yield Measure(name, f"{message} message, read", chosen, rate_of("read"), soft=False)
         yield _unaided(name, f"{message} message", chosen)
 
@@ -349,9 +342,7 @@ def _digits() -> Iterator[Measure]:
     yield Measure("digits", "`>`, classifier", on(">"), mean_of("accuracy"), paper="best", model="classifier")
     yield Measure("digits", "`>`, worst seed", on(">"), least_of("accuracy"))
     yield Measure("digits", "`>`, digits recovered with 100 labels", on(">"), mean_of("digits"))
-    yield Measure(
-        "digits", "`=`, equal and unequal pairs weighed alike", on("="), mean_of("equal", "unequal"), headline=True
-    )
+    yield Measure("digits", "`=`, equal and unequal pairs weighed alike", on("="), mean_of("equal", "unequal"))
     yield Measure("digits", "`=`, the same, classifier", on("="), mean_of("equal", "unequal"), model="classifier")
     yield Measure("digits", "`=`, worst seed", on("="), least_of("equal", "unequal"))
     for pairs, label in (("3 apart", "up to 3 apart"), ("of 0 to 4", "of 0 to 4")):
@@ -363,7 +354,10 @@ def _digits() -> Iterator[Measure]:
 
 def results(m: Measured) -> str:
     """The table of the README."""
-    return _legend(m) + "\n" + _table(m, [measure for measure in _measures() if measure.headline], "src/nsr")
+    note = """Means over seeds ± their standard deviation; counts with Wilson's 95 % interval. In 4.3 to 4.6, `exact`
+    tests the program that was read, and soft is the network it was read from."""
+    shown = [measure for measure in _measures() if measure.headline]
+    return paragraph(f"Seeds: {_seeds(m)}. {note}") + "\n" + _table(m, shown, "src/nsr")
 
 
 def all_results(m: Measured) -> str:
@@ -371,15 +365,18 @@ def all_results(m: Measured) -> str:
     return _legend(m) + "\n" + _table(m, list(_measures()), "../src/nsr")
 
 
-def _legend(m: Measured) -> str:
-    seeds = "; ".join(
+def _seeds(m: Measured) -> str:
+    return "; ".join(
         f"{EXPERIMENTS[name].section} {' or '.join(map(str, sorted({s.seeds for s in group})))}"
         for name, group in m.of.items()
     )
+
+
+def _legend(m: Measured) -> str:
     return paragraph(
-        f"""Seeds: {seeds}. Means over seeds ± their standard deviation, cut to three digits. Counts of trainings have
-        Wilson's 95 % interval of the share in brackets. Under recipe `exact` the column NSR shows the program that was
-        read from a network, where one is tested (Sections 4.3 to 4.6), and the column soft that network itself."""
+        f"""Seeds: {_seeds(m)}. Means over seeds ± their standard deviation, cut to three digits. Counts of trainings
+        have Wilson's 95 % interval of the share in brackets. Under recipe `exact` the column NSR shows the program that
+        was read from a network, where one is tested (Sections 4.3 to 4.6), and the column soft that network itself."""
     )
 
 
@@ -398,9 +395,19 @@ def _table(m: Measured, measures: Sequence[Measure], source: str) -> str:
 
 
 def where_the_nsr_loses(m: Measured) -> str:
-    """The list of the README and of the page."""
+    """The list of docs/results.md and of the report."""
     found = [f"{e.section}: {loss.text}" for name, e in EXPERIMENTS.items() for loss in losses(e, m.of[name])]
     return bullets(found or ["nowhere"])
+
+
+def losses_in_short(m: Measured) -> str:
+    """How many points of which curve are worse, for the README."""
+    found = []
+    for name, experiment in EXPERIMENTS.items():
+        for loss in losses(experiment, m.of[name]):
+            network = "network " * loss.soft
+            found.append(f"{experiment.section} {loss.cell} ({network}`{loss.recipe}`) {len(loss.points)} of {loss.of}")
+    return paragraph(f"{len(found)} curves, and at how many points: {', '.join(found)}.")
 
 
 def where_we_differ(m: Measured) -> str:
@@ -530,32 +537,49 @@ def _findings(m: Measured, found: Mapping[tuple[str, str, str], Any], shown: Seq
     )
 
 
+def _tables(m: Measured, contender: str, lines: set[str] | None = None) -> list[dict[str, Any]]:
+    """Records of the tables with a rule, of some lines of the battery or of all."""
+    found = [r for r in m.lines("learn.jsonl") if r["part"] == "rule" and not r["left_out"]]
+    return [r for r in found if r["contender"] == contender and (lines is None or r["line"] in lines)]
+
+
+def _read_back(found: Sequence[Mapping[str, Any]]) -> str:
+    return rate_text(sum(bool(record["read_back"]) for record in found), len(found))
+
+
+def _needs_training(m: Measured) -> set[str]:
+    """Lines of the battery of which no table is read without training."""
+    untrained = _tables(m, "nsr-no-training")
+    return {r["line"] for r in untrained} - {r["line"] for r in untrained if r["read_back"]}
+
+
+def ablation(m: Measured) -> str:
+    """What training contributes to rules in tables, for the README."""
+    lines = _needs_training(m)
+    return paragraph(
+        f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
+        training contributes: on {len(lines)} of its lines, those of sums and products, the same search without training
+        reads {_read_back(_tables(m, "nsr-no-training", lines))} tables, with training
+        {_read_back(_tables(m, "nsr", lines))}."""
+    )
+
+
 def battery(m: Measured) -> str:
     """What the battery of tables found, where its table does not say it."""
-    records = [record for record in m.lines("learn.jsonl") if record["part"] == "rule" and not record["left_out"]]
-
-    def of(contender: str, lines: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        wanted = None if lines is None else set(lines)
-        return [r for r in records if r["contender"] == contender and (wanted is None or r["line"] in wanted)]
-
-    def read(found: Sequence[Mapping[str, Any]]) -> str:
-        return rate_text(sum(bool(record["read_back"]) for record in found), len(found))
-
-    untrained, alone = of("nsr-no-training"), of("nsr-no-screen")
-    found = {record["line"] for record in untrained if record["read_back"]}
-    never = {record["line"] for record in untrained} - found
-    slower = median(r["seconds"] for r in alone) / median(r["seconds"] for r in of("nsr"))
+    of, read, never, alone = _tables, _read_back, _needs_training(m), _tables(m, "nsr-no-screen")
+    slower = median(r["seconds"] for r in alone) / median(r["seconds"] for r in of(m, "nsr"))
     flipped = [record for record in m.lines("learn.jsonl") if record["part"] == "flipped" and not record["left_out"]]
     claims = [record for record in m.lines("learn.jsonl") if record["part"] == "no-rule"]
     made = [record for record in claims if record["rule"]]
     wrong = sum(bool(record["false_claim"]) for record in made)
     return paragraph(
-        f"""Read back: {read(of("nsr"))}; with 5 % of the labels flipped {read(flipped)}. *No training* is the same
+        f"""Read back: {read(of(m, "nsr"))}; with 5 % of the labels flipped {read(flipped)}. *No training* is the same
         search without networks: of {len(never)} lines of sums, xor of sums and products it reads none,
-        {read(of("nsr-no-training", never))} tables; with training {read(of("nsr", never))}. *No screen* is the search
-        with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time. So counts and multiples are
-        found by either, sums and products by training only. On {len(claims)} tables without a rule {len(made)} rules
-        were claimed, of which {wrong} are wrong on more than 1 % of fresh rows."""
+        {read(of(m, "nsr-no-training", never))} tables; with training {read(of(m, "nsr", never))}.
+        *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
+        So counts and multiples are found by either, sums and products by training only.
+        On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} are wrong on more than
+        1 % of fresh rows."""
     )
 
 
@@ -563,6 +587,7 @@ BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "results": results,
     "all results": all_results,
     "where the NSR loses": where_the_nsr_loses,
+    "losses in short": losses_in_short,
     "where we differ": where_we_differ,
     "usable baselines": usable_baselines,
     "minutes": minutes,
@@ -572,6 +597,7 @@ BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "paper run": paper_run,
     "open points": open_points,
     "battery": battery,
+    "ablation": ablation,
     **{name: lambda m, block=block: block(m.folder) for name, block in measured_costs.BLOCKS.items()},
 }
 
