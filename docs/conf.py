@@ -7,7 +7,7 @@ import nsr
 
 project = "Neural Status Registers"
 author = "The neural-status-registers maintainers"
-copyright = "MIT licence"  # noqa: A001
+copyright = "MIT licence"
 version = release = nsr.__version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
