@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.test_documentation import examples
 
 ROOT = Path(__file__).parents[1]
-README, BATTERY = ROOT / "README.md", ROOT / "docs" / "battery.md"
+README = ROOT / "README.md"
 
 
 def test_the_first_example_runs_in_a_process_of_its_own():
@@ -28,10 +28,3 @@ def test_it_has_a_picture_the_two_commands_and_one_table_of_results():
     assert page.index("](docs/figures/magnitude.svg)") < page.index("```python") < page.index("make reproduce")
     assert "make test" in page
     assert len(re.findall(r"^\| section \|", page, re.MULTILINE)) == 1
-
-
-def test_the_figures_of_the_battery_are_those_of_its_records():
-    show = [sys.executable, "benchmarks/learn.py", "--from", "results/learn.jsonl", "--markdown"]
-    printed = subprocess.run(show, capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    table = printed[printed.index("| rule | NSR") :].strip()
-    assert table in BATTERY.read_text()
