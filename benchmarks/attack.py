@@ -15,6 +15,7 @@ import os
 import random
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +23,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -31,6 +32,8 @@ from typing import Any
 from attack_loaders import LOADERS, Loader
 from attack_mutations import mutate
 from spread import add_options, config_of, spread
+
+from nsr.paper.sweep.environment import environment
 
 SECONDS, MEGABYTES = 10.0, 1000
 """The most that one input may take; seconds are those of the CPU, as the machine may have other work."""
@@ -48,6 +51,10 @@ class Outcome:
     number: int
     kind: str
     detail: str = ""
+    seconds: float = 0.0
+    """Of CPU."""
+    megabytes: float = 0.0
+    """More than before it."""
 
 
 @dataclass
@@ -56,10 +63,18 @@ class Tally:
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     found: list[Outcome] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Of CPU, for all inputs of a loader."""
+    slowest: dict[str, float] = field(default_factory=dict)
+    largest: dict[str, float] = field(default_factory=dict)
 
     def add(self, outcome: Outcome) -> None:
         """Count an outcome."""
-        self.counts.setdefault(outcome.loader, Counter())[outcome.kind] += 1
+        name = outcome.loader
+        self.counts.setdefault(name, Counter())[outcome.kind] += 1
+        self.seconds[name] = self.seconds.get(name, 0.0) + outcome.seconds
+        self.slowest[name] = max(self.slowest.get(name, 0.0), outcome.seconds)
+        self.largest[name] = max(self.largest.get(name, 0.0), outcome.megabytes)
         if outcome.kind not in ("loaded", "refused"):
             self.found.append(outcome)
 
@@ -97,11 +112,19 @@ def work(connection: Connection, seed: int) -> None:
             folder = Path(name) / "input"
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-            before = _reset_peak()
-            kind, detail = _load(loader, folder, content_of(loader, number, seed))
-            if _peak() - before > MEGABYTES * 1000:
-                kind, detail = "over memory", f"{(_peak() - before) / 1000:.0f} MB"
-            connection.send(Outcome(loader.name, number, kind, detail))
+            content = content_of(loader, number, seed)
+            memory, seconds = _reset_peak(), _cpu_seconds()
+            kind, detail = _load(loader, folder, content)
+            megabytes = (_peak() - memory) / 1000
+            if megabytes > MEGABYTES:
+                kind, detail = "over memory", f"{megabytes:.0f} MB"
+            connection.send(Outcome(loader.name, number, kind, detail, _cpu_seconds() - seconds, megabytes))
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of those that it has waited for."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 def _load(loader: Loader, folder: Path, content: bytes) -> tuple[str, str]:
@@ -254,12 +277,19 @@ def run_share(script: str, share: Sequence[tuple[str, int]], seed: int) -> list[
 
 def print_share(share: str, seed: int) -> None:
     """Print the outcome of each of some inputs as a line of JSON."""
-    names = ("loader", "number", "kind", "detail")
 
     def on_outcome(outcome: Outcome) -> None:
-        print(json.dumps([getattr(outcome, name) for name in names]), flush=True)
+        print(json.dumps(list(asdict(outcome).values())), flush=True)
 
     attack([(name, number) for name, number in json.loads(share)], seed=seed, workers=1, on_outcome=on_outcome)
+
+
+def commit() -> str:
+    """The commit of the code, with a "+" if files differ from it; "" where there is no repository."""
+    asked = (["rev-parse", "--short", "HEAD"], ["status", "--porcelain", "--untracked-files=no"])
+    run = partial(subprocess.run, cwd=Path(__file__).parent, capture_output=True, check=False, text=True)
+    head, changed = (run(["git", *words]).stdout.strip() for words in asked)
+    return f"{head}+" if changed else head
 
 
 def jobs_of(names: Sequence[str], share: float) -> list[tuple[str, int]]:
@@ -304,9 +334,23 @@ def main() -> None:
     tally = run(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
     print(*tally.lines(), sep="\n")
     minutes = round((time.monotonic() - began) / 60, 1)
-    print(f"seed {options.seed}, {minutes} minutes")
+    cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_minutes = round((cpu.ru_utime + cpu.ru_stime) / 60, 1)
+    print(f"seed {options.seed}, {minutes} minutes, {cpu_minutes} of CPU")
     if options.json:
-        record = {"seed": options.seed, "minutes": minutes, "inputs": tally.total(), "counts": tally.counts}
+        record = {
+            "seed": options.seed,
+            "commit": commit(),
+            "minutes": minutes,
+            "cpu_minutes": cpu_minutes,
+            "inputs": tally.total(),
+            "found": len(tally.found),
+            "counts": tally.counts,
+            "cpu_seconds": {name: round(each, 1) for name, each in tally.seconds.items()},
+            "slowest_seconds": {name: round(each, 2) for name, each in tally.slowest.items()},
+            "largest_megabytes": {name: round(each) for name, each in tally.largest.items()},
+            "environment": json.loads(environment()),
+        }
         with options.json.open("a") as file:
             file.write(json.dumps(record) + "\n")
     sys.exit(1 if tally.found else 0)

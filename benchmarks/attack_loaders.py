@@ -15,6 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import attack_outputs
+
 ROOT = Path(__file__).parent.parent
 Load = Callable[[Path, bytes], Any]
 """Loads an input; the folder is empty."""
@@ -340,6 +342,13 @@ COMMANDS = (
     "profile\nnone.csv\n--seed\n1\n--html\np.html",
     "reproduce\nnothing\n--seeds\n2\n--workers\n1\n--profile\nsmoke\n--out\nruns",
     "list",
+    "emit\nrule.json\n--to\ncheck-sql\n--dialect\npostgres\n--table\norders\n--missing\n--out\nrule.sql",
+    "emit\nrule.json\n--to\npython\n--out\nrule.json",
+    "play\n--out\npage.html",
+    "profile\nsmall.csv\n--least\n0.9\n--time-limit\n0.2\n--emit\nchecks\n--dialect\nduckdb\n--json\np.json\n--all",
+    "reproduce\nnothing\n--executor\ndask\n--scheduler\ntcp://127.0.0.1:1\n--workers\n1\n--cores\n2\n--memory\n2GB",
+    "reproduce\nnothing\n--executor\nslurm\n--queue\nq\n--account\na\n--walltime\n04:00:00\n--directive=--exclude=n7",
+    "reproduce\nnothing\n--cluster\nother.toml\n--executor\nconcurrent.futures:ThreadPoolExecutor",
 )
 
 
@@ -357,6 +366,8 @@ def _load_command(folder: Path, content: bytes) -> None:
         words.insert(1, "nothing")  # an unknown experiment: nothing is trained
     (folder / "rule.json").write_bytes(LOADERS["saved"].samples[-1])
     (folder / "t.csv").write_bytes(LOADERS["csv"].samples[0])
+    (folder / "small.csv").write_bytes(b"a,b\n" + b"".join(b"%d,%d\n" % (n * 7 % 23, n * 7 % 23 + 1) for n in range(40)))
+    (folder / "other.toml").write_bytes(LOADERS["cluster"].samples[0])
     before = Path.cwd()
     os.chdir(folder)
     try:
@@ -398,6 +409,16 @@ LOADERS = {
             _load_idx,
             hostile=[gzip.compress(bytes(200_000_000), 9, mtime=0), b"\0\0\x08\x03" + b"\xff" * 12],
         ),
-        Loader("command", 600, lambda: [text.encode() for text in COMMANDS], _load_command, tokens=WORDS_OF_FORMULAS),
+        Loader("emit", 2000, attack_outputs.rules, attack_outputs.load_rule),
+        Loader("profile", 300, attack_outputs.tables, attack_outputs.load_profile, tokens=WORDS_OF_TABLES),
+        Loader(
+            "cluster",
+            2000,
+            attack_outputs.clusters,
+            attack_outputs.load_cluster,
+            hostile=[b"[" * 100_000, b"a = " + b"[" * 3000, b"x." * 50_000 + b"x = 1", b"[cluster]\nworkers = " + b"9" * 5000],
+            tokens=attack_outputs.WORDS_OF_CLUSTERS,
+        ),
+        Loader("command", 1000, lambda: [text.encode() for text in COMMANDS], _load_command, tokens=WORDS_OF_FORMULAS),
     )
 }

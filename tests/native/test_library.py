@@ -80,4 +80,22 @@ def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
     )
     built.write_bytes(b"\x7fELF damaged")
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout == "native\n"  # built again, for this process
+    assert result.stdout == "native\n"
+    assert module._is_intact(built)  # it was built again
+
+
+@needs_compiler
+def test_one_flipped_bit_in_the_cache_is_built_again(tmp_path):
+    library()
+    (built,) = (tmp_path / "cache" / "nsr").iterdir()
+    content = bytearray(built.read_bytes())
+    for place in (0x40, len(content) // 2, len(content) - 1):
+        content[place] ^= 4
+        built.write_bytes(content)
+        assert not module._is_intact(built)
+        content[place] ^= 4
+    content[len(content) // 2] ^= 4
+    built.write_bytes(content)
+    library.cache_clear()
+    assert library() is not None
+    assert module._is_intact(built)

@@ -16,6 +16,8 @@ OPTIONS = ("-std=gnu11", "-O3", "-shared", "-fPIC", "-fno-math-errno", "-fno-tra
 """Without contraction and without -ffast-math, so that every CPU computes the same numbers."""
 MACHINE = ("-march=native",)
 """What may be left out where the compiler does not know it."""
+CHECKSUM = 32
+"""Bytes of the checksum at the end of a built file."""
 SECONDS = 120
 """Longest time that a compiler may take."""
 
@@ -30,7 +32,7 @@ def library() -> ctypes.CDLL | None:
     for folder in (_cache, _private):
         try:
             path = folder() / name
-            if not path.exists():
+            if not _is_intact(path):
                 _build(compiler, path)
             return ctypes.CDLL(str(path))
         except OSError:  # a folder that cannot be written, or that does not allow programs
@@ -67,9 +69,25 @@ def _build(compiler: str, path: Path) -> None:
             command = [compiler, *OPTIONS, *machine, *sources, "-o", str(built), "-lm"]
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
             if done.returncode == 0:
-                Path(built).replace(path)
+                content = built.read_bytes()
+                with built.open("ab") as file:
+                    file.write(_checksum(content))  # loaders ignore what stands behind the sections
+                built.replace(path)
                 return
     raise subprocess.SubprocessError(f"{compiler} could not build {', '.join(sources)}")
+
+
+def _is_intact(path: Path) -> bool:
+    """Whether a file is there and is what was built: damaged code might crash, or compute other numbers."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return False
+    return content[-CHECKSUM:] == _checksum(content[:-CHECKSUM])
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
 
 
 def _fingerprint(compiler: str) -> str:

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 def threads(workers): return ThreadPoolExecutor(workers)
 def one_thread(): return ThreadPoolExecutor(1)
 def text(workers): return "executor"
+def fails(workers): raise KeyError("x" * 5000)
 number = 3
 """
 
@@ -25,6 +26,7 @@ def make(name: str, workers: int = 2):
 @pytest.fixture(autouse=True)
 def _module(tmp_path, monkeypatch):
     (tmp_path / "mine_for_tests.py").write_text(MINE)
+    (tmp_path / "broken_for_tests.py").write_text("f(")
     monkeypatch.chdir(tmp_path)
     yield
     sys.modules.pop("mine_for_tests", None)
@@ -56,6 +58,11 @@ def test_any_callable_that_returns_an_executor_will_do(name, workers):
         ("mine_for_tests:f", "^executor 'mine_for_tests:f' cannot be imported: .* has no attribute 'f'"),
         (":f", "^executor ':f' cannot be imported"),
         ("mine_for_tests:number", "is not a function that returns a concurrent.futures.Executor$"),
+        ("mine_for_tests:fails", "^mine_for_tests:fails made no executor: KeyError: 'x{199}...$"),
+        ("json:loads", "^json:loads made no executor: TypeError: the JSON object must be str, bytes or bytearray, not int"),
+        ("broken_for_tests:f", "^executor 'broken_for_tests:f' cannot be imported: SyntaxError: '\\(' was never closed"),
+        ("nowhere:" + "f" * 5000, "^executor 'nowhere:f{191}... cannot be imported: No module named 'nowhere'$"),
+        ("f" * 5000, "^unknown executor 'f{199}...: choose from local, dask, slurm, MODULE:FUNCTION$"),
         ("mine_for_tests:text", "^mine_for_tests:text returned str, which is not a concurrent.futures.Executor$"),
     ],
 )

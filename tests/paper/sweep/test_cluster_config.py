@@ -60,6 +60,13 @@ def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path
         ("[cluster]\ndirectives = '--x'", "^directives = '--x' in nsr.toml is not a list of texts$"),
         ("[cluster]\noptions = 3", "^options = 3 in nsr.toml is not a table$"),
         ("[cluster]\ncores = 0", "^cores must be at least 1, got 0$"),
+        ("[cluster]\nhang = nan", "^hang must be more than 0 seconds, got nan$"),
+        (f"[cluster]\nworkers = {'9' * 5000}", "^nsr.toml is not TOML: .*digits"),
+        (f"[cluster]\nworkers = 0x{'f' * 5000}", "^workers must be at most 100,000, got this$"),
+        (f"[cluster]\nqueue = 0x{'f' * 5000}", "^queue = this in nsr.toml is not a text$"),
+        (f"x = {'[' * 3000}", "^nsr.toml is not TOML: "),
+        (f"[cluster]\nworkers = '{'9' * 5000}'", "^workers = '9{199}... in nsr.toml is not a number$"),
+        (f"[cluster]\n{'q' * 5000} = 1", "^unknown field .* 'q{199}...: choose from executor, "),
         ("[cluster]\nhang = 0", "^hang must be more than 0 seconds, got 0$"),
     ],
 )

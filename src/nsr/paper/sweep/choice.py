@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 from pkgutil import resolve_name
 
-from nsr.errors import InputError, needs_extra, one_of
+from nsr.errors import InputError, needs_extra, one_of, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.executors import MakeExecutor, local
 
@@ -35,18 +35,27 @@ def from_function(name: str) -> MakeExecutor:
             function = resolve_name(name)
         finally:
             sys.path.pop(0)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise InputError(f"executor {name!r} cannot be imported: {error}") from error
+    except Exception as error:  # importing a module runs it, so that anything may go wrong
+        raise InputError(f"executor {shortened(repr(name))} cannot be imported: {_described(error)}") from error
     if not callable(function):
-        raise InputError(f"executor {name!r} is not a function that returns a concurrent.futures.Executor")
+        raise InputError(f"executor {shortened(repr(name))} is not a function that returns a concurrent.futures.Executor")
 
     def make(workers: int) -> Executor:
-        executor = function(workers) if _takes_an_argument(function) else function()
+        try:
+            executor = function(workers) if _takes_an_argument(function) else function()
+        except Exception as error:
+            raise InputError(f"{shortened(name)} made no executor: {_described(error)}") from error
         if not isinstance(executor, Executor):
-            raise InputError(f"{name} returned {type(executor).__name__}, which is not a concurrent.futures.Executor")
+            raise InputError(f"{shortened(name)} returned {type(executor).__name__}, which is not a concurrent.futures.Executor")
         return executor
 
     return make
+
+
+def _described(error: Exception) -> str:
+    """The text of an error, after its name where that says more."""
+    text = shortened(str(error))
+    return text if isinstance(error, ImportError | AttributeError) else f"{type(error).__name__}: {text}"
 
 
 def _takes_an_argument(function: Callable[..., object]) -> bool:

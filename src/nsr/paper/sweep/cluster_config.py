@@ -7,10 +7,12 @@ from pathlib import Path
 from types import MappingProxyType, UnionType
 from typing import Any, get_args, get_origin
 
-from nsr.errors import InputError, one_of
+from nsr.errors import InputError, one_of, shortened
 
 FILE = "nsr.toml"
 TABLE = "cluster"
+MOST = 100_000
+"""Workers, and cores of a job, that can be asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +59,11 @@ class ClusterConfig:
         for name in ("workers", "cores"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InputError(f"{name} must be at least 1, got {value}")
+                raise InputError(f"{name} must be at least 1, got {_quoted(value)}")
+            if value is not None and value > MOST:
+                raise InputError(f"{name} must be at most {MOST:,}, got {_quoted(value)}")
         for name in ("silence", "hang", "patience"):
-            if getattr(self, name) <= 0:
+            if not getattr(self, name) > 0:  # also what is not a number
                 raise InputError(f"{name} must be more than 0 seconds, got {getattr(self, name)}")
         if self.scheduler and self.executor != "dask":
             raise InputError(f"a scheduler is for --executor dask, not for {self.executor}")
@@ -79,20 +83,27 @@ def read_config(file: Path | None = None, **options: Any) -> ClusterConfig:
 def _read(file: Path | None) -> dict[str, Any]:
     path = file or Path(FILE)
     try:
-        content = tomllib.loads(path.read_text())
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"cannot read the cluster file {path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} is not TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, an integer of too many digits, or too deep
+        raise InputError(f"{path} is not TOML: {shortened(str(error))}") from None
     table = content.get(TABLE, {})
     known = {each.name: each for each in fields(ClusterConfig)}
     for name, value in table.items() if isinstance(table, dict) else ():
         one_of(f"field of [{TABLE}] in {path}:", name, known)
         if not _fits(value, known[name].type):
-            raise InputError(f"{name} = {value!r} in {path} is not {_wanted(known[name])}")
+            raise InputError(f"{name} = {_quoted(value)} in {path} is not {_wanted(known[name])}")
     if not isinstance(table, dict):
         raise InputError(f"{TABLE} in {path} must be a table, as in [{TABLE}]")
     return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+
+
+def _quoted(value: Any) -> str:
+    try:
+        return shortened(repr(value))
+    except (ValueError, RecursionError):  # an integer of too many digits, or tables that are nested too deep
+        return "this"
 
 
 def _fits(value: Any, kind: Any) -> bool:
