@@ -5,6 +5,7 @@ import json
 import random
 import subprocess
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -127,9 +128,9 @@ def _emitted(path: Path, language: str, options: dict[str, Any]) -> str:
 
 
 def _structure(text: str, language: str, dialect: str | None) -> Any:
-    """What is left of a text when names and texts are blank."""
+    """How often a text has each construct; which names and texts there are, and their order, does not count."""
     if language in ("python", "pandas", "polars", "pandera", "sympy"):
-        return [_shape(node) for node in ast.walk(ast.parse(text))]
+        return Counter(_shape(node) for node in ast.walk(ast.parse(text)))
     if language in ("sql", "check-sql", "check-constraint"):
         return _tokens(text, dialect or "duckdb")
     if language == "json":
@@ -143,13 +144,13 @@ def _shape(node: ast.AST) -> tuple[Any, ...]:
     return type(node).__name__, called, attribute
 
 
-def _tokens(text: str, dialect: str) -> list[str]:
+def _tokens(text: str, dialect: str) -> Counter[str]:
     import sqlglot
     from sqlglot.tokens import TokenType
 
-    blank = {TokenType.VAR: "name", TokenType.IDENTIFIER: "name", TokenType.STRING: "text"}
+    blank = {TokenType.VAR: "name", TokenType.IDENTIFIER: "name", TokenType.STRING: "text", TokenType.NATIONAL_STRING: "text"}
     kinds = [token.token_type for token in sqlglot.tokenize(text, read=dialect)]
-    return [blank.get(kind, kind.name) for kind in kinds]
+    return Counter(blank.get(kind, kind.name) for kind in kinds)
 
 
 def _compile(folder: Path, text: str) -> None:

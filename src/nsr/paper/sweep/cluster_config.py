@@ -11,6 +11,8 @@ from nsr.errors import InputError, one_of, shortened
 
 FILE = "nsr.toml"
 TABLE = "cluster"
+LARGEST, LONGEST_LINE = 100_000, 2000
+"""Characters of a file, and of a line of it."""
 MOST = 100_000
 """Workers, and cores of a job, that can be asked for."""
 
@@ -83,7 +85,8 @@ def read_config(file: Path | None = None, **options: Any) -> ClusterConfig:
 def _read(file: Path | None) -> dict[str, Any]:
     path = file or Path(FILE)
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            content = tomllib.loads(_checked(file.read(LARGEST + 1)))
     except OSError as error:
         raise InputError(f"cannot read the cluster file {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, an integer of too many digits, or too deep
@@ -97,6 +100,15 @@ def _read(file: Path | None) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise InputError(f"{TABLE} in {path} must be a table, as in [{TABLE}]")
     return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+
+
+def _checked(text: str) -> str:
+    """Text that tomllib may read: a key of many parts takes memory with their square."""
+    if len(text) > LARGEST:
+        raise ValueError(f"it has more than {LARGEST:,} characters")
+    if any(len(line) > LONGEST_LINE for line in text.splitlines()):
+        raise ValueError(f"a line has more than {LONGEST_LINE:,} characters")
+    return text
 
 
 def _quoted(value: Any) -> str:

@@ -6,7 +6,7 @@ is missing. Times with a zone are converted to UTC.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
@@ -51,8 +51,9 @@ def pandas_source(program: Program, *, name: str = "rule", integers: bool = Fals
         needed = f".convert_dtypes().where({writer.write(shown)})"
     answer = f"    return pd.Series({body}, index=df.index){needed}"
     kinds = expression.kinds
-    lines = [line for column in names for line in writer.reading(column, kinds[column], missing, answer)]
-    imports = ["import numpy as np"] if "np." in body else []
+    used = {node.id for node in ast.walk(ast.parse(answer.strip())) if isinstance(node, ast.Name)}
+    lines = [line for column in names for line in writer.reading(column, kinds[column], missing, used)]
+    imports = ["import numpy as np"] if "np" in used else []
     definition = f"def {name}(df: pd.DataFrame) -> pd.Series:"
     return "\n".join(
         [*imports, "import pandas as pd", "", "", definition, *docstring(program, names), *lines, answer, ""]
@@ -66,9 +67,8 @@ class PandasWriter(NumpyWriter):
     present: Mapping[str, str]
     """For each column, the name of the array that says which cells are present."""
 
-    def reading(self, name: str, kind: Kind, missing: bool, answer: str) -> list[str]:
-        """The lines that read a column, as far as the answer uses them."""
-        used = {node.id for node in ast.walk(ast.parse(answer.strip())) if isinstance(node, ast.Name)}
+    def reading(self, name: str, kind: Kind, missing: bool, used: Set[str]) -> list[str]:
+        """The lines that read a column, as far as the answer uses its names."""
         cells = f"df[{literal(name)}]"
         number = f"{cells}{'.fillna(0)' if missing else ''}.to_numpy()"
         read = READ.get(kind, number).format(cells) if kind != Kind.NUMBER else number
