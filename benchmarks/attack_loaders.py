@@ -366,7 +366,8 @@ def _load_command(folder: Path, content: bytes) -> None:
         words.insert(1, "nothing")  # an unknown experiment: nothing is trained
     (folder / "rule.json").write_bytes(LOADERS["saved"].samples[-1])
     (folder / "t.csv").write_bytes(LOADERS["csv"].samples[0])
-    (folder / "small.csv").write_bytes(b"a,b\n" + b"".join(b"%d,%d\n" % (n * 7 % 23, n * 7 % 23 + 1) for n in range(40)))
+    small = [b"%d,%d\n" % (number * 7 % 23, number * 7 % 23 + 1) for number in range(40)]
+    (folder / "small.csv").write_bytes(b"a,b\n" + b"".join(small))
     (folder / "other.toml").write_bytes(LOADERS["cluster"].samples[0])
     before = Path.cwd()
     os.chdir(folder)
@@ -416,7 +417,7 @@ LOADERS = {
             2000,
             attack_outputs.clusters,
             attack_outputs.load_cluster,
-            hostile=[b"[" * 100_000, b"a = " + b"[" * 3000, b"x." * 50_000 + b"x = 1", b"[cluster]\nworkers = " + b"9" * 5000],
+            hostile=attack_outputs.HOSTILE_CLUSTERS,
             tokens=attack_outputs.WORDS_OF_CLUSTERS,
         ),
         Loader("command", 1000, lambda: [text.encode() for text in COMMANDS], _load_command, tokens=WORDS_OF_FORMULAS),

@@ -1,4 +1,4 @@
-"""What is written from hostile files: rules in other languages, statements about tables, pages. No name becomes code."""
+"""What is written from hostile files: rules in other languages, statements about tables, pages."""
 
 import ast
 import json
@@ -6,18 +6,20 @@ import random
 import subprocess
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 NAMES = (
-    *("__import__('os').system('exit 7')", "E", "lambda", "DBL_DIG", "INFINITY", "complex", "a\"b'c`d", "a]b[c", "%s%n"),
+    *("__import__('os').system('exit 7')", "E", "lambda", "DBL_DIG", "INFINITY", "complex", "a\"b'c`d", "a]b[c"),
+    "%s%n",
     *('a"; DROP TABLE t; --', "a'; DROP TABLE t; --", "*/ int x; /*", "\\", "\\\n#include <x.h>", "??/", "{{ 7 * 7 }}"),
     *("{% raw %}", "</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;", "constructor", "row"),
     *("\x1b[31mred", "\u202egnp", "\r\nx", "größe", "ﬁ", "名前", "a b", "1", "", " ", "'''", '"""', "n" * 300, "x:9"),
-    *("__proto__", "toString", "select", "order", "nan", "NULL", "true", "self", "df", "pl", "pd", "math", "abs", "A", "a"),
+    *("__proto__", "toString", "select", "order", "nan", "NULL", "true", "self", "df", "pl", "pd", "math", "abs", "A"),
+    "a",
 )
 """Names of columns that mean something to some language."""
 FORMULAS = (
@@ -55,10 +57,14 @@ def renamed(tree: Any, names: dict[str, str]) -> Any:
     """The JSON of a program with other names of its columns."""
     if isinstance(tree, dict):
         return {
-            key: names[each] if key == "variable" else [names[n] for n in each] if key == "names" else renamed(each, names)
+            key: [names[name] for name in each] if key == "names" else _renamed(key, each, names)
             for key, each in tree.items()
         }
     return [renamed(each, names) for each in tree] if isinstance(tree, list) else tree
+
+
+def _renamed(key: str, value: Any, names: dict[str, str]) -> Any:
+    return names[value] if key == "variable" else renamed(value, names)
 
 
 def load_rule(folder: Path, content: bytes) -> None:
@@ -78,7 +84,7 @@ def load_rule(folder: Path, content: bytes) -> None:
                 **json.loads(content),
                 "program": renamed(written, plain),
                 "target": "goal",
-                "classes": saved.classes and [f"k{place}" for place in range(len(saved.classes))],
+                "classes": saved.classes and _plain_classes(saved.classes),
             }
         )
     )
@@ -96,6 +102,10 @@ def load_rule(folder: Path, content: bytes) -> None:
             _compile(folder, text)
     if refused is not None:
         raise refused
+
+
+def _plain_classes(classes: Sequence[Any]) -> list[Any]:
+    return [f"k{place}" if isinstance(each, str) else each for place, each in enumerate(classes)]
 
 
 def _languages(content: bytes) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -148,7 +158,8 @@ def _tokens(text: str, dialect: str) -> Counter[str]:
     import sqlglot
     from sqlglot.tokens import TokenType
 
-    blank = {TokenType.VAR: "name", TokenType.IDENTIFIER: "name", TokenType.STRING: "text", TokenType.NATIONAL_STRING: "text"}
+    blank = {TokenType.VAR: "name", TokenType.IDENTIFIER: "name"}
+    blank |= {TokenType.STRING: "text", TokenType.NATIONAL_STRING: "text"}
     kinds = [token.token_type for token in sqlglot.tokenize(text, read=dialect)]
     return Counter(blank.get(kind, kind.name) for kind in kinds)
 
@@ -176,7 +187,8 @@ class Tags(HTMLParser):
         self.scripts += tag == "script"
         assert tag not in ("iframe", "object", "embed", "base"), tag
         for name, value in attrs:
-            assert not name.startswith("on") and not (value or "").lower().startswith("javascript:"), (name, value)
+            assert not name.startswith("on"), name
+            assert not (value or "").lower().startswith("javascript:"), value
 
 
 def tables() -> list[bytes]:
@@ -219,8 +231,21 @@ CLUSTERS = (
 )
 WORDS_OF_CLUSTERS = (
     *(b"nan", b"inf", b"-inf", b"-1", b"0", b"1e400", b"0x10", b"[[cluster]]", b"[cluster.options]", b"= {", b"'''"),
-    *(b"1979-05-27T07:32:00Z", b"12:61", b"true", b"9" * 5000, b"[" * 2000, b"a." * 2000 + b"a = 1\n", b"cluster = 3\n"),
+    *(b"1979-05-27T07:32:00Z", b"12:61", b"true", b"9" * 5000, b"[" * 2000, b"a." * 900 + b"a = 1\n"),
+    b"cluster = 3\n",
     *(b"nsr:x", b"os:getcwd", b"json:loads", b"os:sep", b"math:sqrt", b"a:b:c", b":", b"99-99:99:99", b"0:0:0"),
+)
+
+
+HOSTILE_CLUSTERS = (
+    *(
+        b"[" * 100_000,
+        b"a = " + b"[" * 3000,
+        b"a = " + b"[\n" * 3000,
+        b"x." * 50_000 + b"x = 1",
+        b"x." * 900 + b"x = 1",
+    ),
+    b"[cluster]\nworkers = " + b"9" * 5000,
 )
 
 

@@ -22,7 +22,7 @@ def one_of(what: str, name: str, known: Iterable[str]) -> str:
     near = [candidate for candidate in known if sorted(candidate) == sorted(name)]  # =< for <=
     near += difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"unknown {what} {shortened(repr(name))}: choose from {', '.join(known)}{hint}")
+    raise InputError(f"unknown {what} {shortened(repr(name))}: choose from {shortened(', '.join(known), 500)}{hint}")
 
 
 def shortened(text: str, most: int = 200) -> str:

@@ -186,6 +186,20 @@ def test_files_of_earlier_versions_predict_the_same(name, predictions):
     assert load_saved(SAVED / f"{name}.json").predict(rows).tolist() == predictions
 
 
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        ("where(a > b, 1, 10**400)", r"class number above 2\*\*63 \(counting from 0\)"),
+        ("where(a > b, 1, -1)", r"class number 1 \(counting from 0\)"),
+        ("where(a > b, 1, 1/2)", "a fraction as the number of a class"),
+    ],
+)
+def test_a_file_whose_classes_do_not_exist_is_an_error(formula, text):
+    saved = SavedRule("y", ("no", "yes"), Program.parse(formula))
+    with pytest.raises(InputError, match=f"^the rule predicts {text}"):
+        saved.predict(pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]}))
+
+
 def test_a_file_with_too_few_classes_is_an_error(rule, tmp_path):
     content = json.loads(rule.read_text()) | {"classes": ["no"]}
     path = tmp_path / "r.json"

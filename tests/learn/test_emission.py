@@ -68,6 +68,16 @@ def test_the_check_returns_the_rows_that_break_the_rule(capsys, saved, name):
     assert database.execute(query).fetchall() == [(2, 3, given[2])]
 
 
+@pytest.mark.parametrize("classes", [[], ["yes"], ["a", "b", "c"]])
+@pytest.mark.parametrize("language", ["python", "json"])
+def test_a_formula_needs_two_classes(capsys, tmp_path, classes, language):
+    RULES["two"].save(tmp_path / "rule.json")
+    content = json.loads((tmp_path / "rule.json").read_text()) | {"classes": classes}
+    (tmp_path / "rule.json").write_text(json.dumps(content))
+    code, out, err = emit(capsys, tmp_path / "rule.json", "--to", language)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+
+
 @pytest.mark.parametrize(
     ("name", "legend"),
     [

@@ -210,6 +210,20 @@ def test_only_the_part_around_the_mistake_of_a_long_text_is_shown():
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n" * 9000 + "(a > 1, 2, 3)",
+        "a > " + "n" * 9000 + " and " + "n" * 9000 + " in ('x')",
+        "`" + "n" * 9000 + "` = 'x' and `" + "n" * 9000 + "` > 3",
+    ],
+)
+def test_long_names_are_not_repeated_in_full(text):
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert len(str(error.value)) < 500
+
+
 def test_an_unknown_name_is_an_error_with_a_suggestion():
     assert Program.parse("limit > 3", ["price", "limit"]).names == ("price", "limit")
     with pytest.raises(InputError) as error:

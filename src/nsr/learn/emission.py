@@ -61,13 +61,19 @@ def emit_rule(
     if table is not None:
         options["table"] = table
     accepted = options_of(language)
-    return str(program.emit(language, **{key: each for key, each in options.items() if key in accepted}))
+    emitted = program.emit(language, **{key: each for key, each in options.items() if key in accepted})
+    try:
+        return str(emitted)
+    except RecursionError:  # the text of an object of SymPy
+        raise InputError(f"the program is nested too deep for target {language!r}") from None
 
 
 def class_codes(program: Program, classes: Sequence[Any] | None) -> list[tuple[str, str]]:
     """What a program returns for each class, and the class; empty if it returns the target itself."""
     if classes is None:
         return []
+    if program.expression.is_boolean and len(classes) != 2:
+        raise InputError(f"the rule is a formula, which tells two classes apart, but the file has {len(classes)}")
     if program.expression.is_boolean:
         return [("true", str(classes[1])), ("false", str(classes[0]))]
     return [(str(position), str(label)) for position, label in enumerate(classes)]

@@ -27,6 +27,7 @@ from nsr.program.cells import evaluate_cells
 from nsr.program.emit.json import load
 from nsr.program.kinds import Kind
 from nsr.program.program import Program
+from nsr.program.values import INT64
 from nsr.reading.atoms import Atom
 
 
@@ -56,12 +57,15 @@ class Saved(ABC):
         outputs = self.outputs(table)
         if self.classes is None:
             return outputs
-        positions = outputs.astype(np.int64)
-        if len(positions) and not 0 <= positions.min() <= positions.max() < len(self.classes):
+        if len(outputs) and not 0 <= outputs.min() <= outputs.max() < len(self.classes):
+            largest = outputs.max() + 0  # True is 1
             raise InputError(
-                f"the rule predicts class number {positions.max()} (counting from 0), "
+                f"the rule predicts class number {largest if largest < INT64 else 'above 2**63'} (counting from 0), "
                 f"but the number of classes in its file is {len(self.classes)}"
             )
+        positions = outputs.astype(np.int64)
+        if (positions != outputs).any():
+            raise InputError("the rule predicts a fraction as the number of a class")
         return np.array(self.classes, dtype=object)[positions]
 
     def save(self, path: Path) -> None:

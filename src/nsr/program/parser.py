@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import lcm
 from typing import NoReturn
 
-from nsr.errors import InputError, one_of
+from nsr.errors import InputError, one_of, shortened
 from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.expressions import (
     And,
@@ -94,6 +94,10 @@ def parse(text: str, names: Collection[str] | None = None, kinds: Mapping[str, K
     if len(text) > CHARACTERS:
         raise InputError(f"a program must have at most {CHARACTERS:,} characters, got {len(text):,}")
     return _Parser(text, names, kinds).parse()
+
+
+def _quoted(name: str) -> str:
+    return shortened(repr(name))
 
 
 class _Source:
@@ -212,7 +216,7 @@ class _Parser:
             return substitute(expression, columns)
         except ValueError:
             name, kind = next(iter(self.implied.items()))
-            raise self.source.error(f"column {name!r} cannot be a {kind} and something else") from None
+            raise self.source.error(f"column {_quoted(name)} cannot be a {kind} and something else") from None
 
     def variable(self, name: str) -> Variable:
         return Variable(name, (self.kinds or {}).get(name, Kind.NUMBER))
@@ -220,9 +224,10 @@ class _Parser:
     def imply(self, column: Variable, kind: Kind, token: _Token) -> Variable:
         """A column that must be of a kind; an error if another one was given."""
         if column.name in (self.kinds or {}) and column.kind != kind:
-            raise self.source.error(f"column {column.name!r} is a {column.kind}, not a {kind},", token.start)
+            raise self.source.error(f"column {_quoted(column.name)} is a {column.kind}, not a {kind},", token.start)
         if self.implied.setdefault(column.name, kind) != kind:
-            raise self.source.error(f"column {column.name!r} cannot be a {self.implied[column.name]} and a {kind}")
+            before = self.implied[column.name]
+            raise self.source.error(f"column {_quoted(column.name)} cannot be a {before} and a {kind}")
         return Variable(column.name, kind)
 
     def expected(self, what: str) -> InputError:
@@ -297,7 +302,7 @@ class _Parser:
     def point(self, written: str, token: _Token) -> int:
         value = parse_point(written)
         if value is None:
-            raise self.source.error(f"expected a date that exists, got {written!r}", token.start)
+            raise self.source.error(f"expected a date that exists, got {_quoted(written)}", token.start)
         self.times = Kind.DATE if len(written) == 10 and self.times != Kind.TIMESTAMP else Kind.TIMESTAMP
         return value
 
@@ -308,7 +313,7 @@ class _Parser:
     def call(self, token: _Token) -> Expression:
         """Read what follows a name and ``(``."""
         if token.value not in self.functions:
-            problem = f"expected a function, one of {', '.join(self.functions)}, got {token.value!r}"
+            problem = f"expected a function, one of {', '.join(self.functions)}, got {_quoted(token.value)}"
             raise self.source.error(problem, token.start)
         return self.not_too_deep(self.functions[token.value](token, self.arguments()))
 

@@ -57,6 +57,12 @@ class Program:
     evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
+        try:
+            self._check()
+        except RecursionError:
+            raise InputError("the expression is nested too deep: it has hundreds of levels") from None
+
+    def _check(self) -> None:
         if not isinstance(self.expression, Expression):
             raise ValueError(
                 f"expression must be an expression, got {self.expression!r}: write a.eq(b) for a == b, and "

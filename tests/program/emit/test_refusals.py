@@ -9,6 +9,7 @@ import pytest
 import z3
 
 from nsr.errors import InputError
+from nsr.learn.emission import emit_rule
 from nsr.program import And, Constant, Expression, Kind, Linear, Or, Program, Variable, Where
 from tests.program.emit.cell_samples import KINDS as SAMPLED
 from tests.program.emit.cell_samples import formula, row_answer, rows
@@ -224,11 +225,51 @@ def test_what_sqlite_cannot_read_is_refused(make):
         program.emit("sql", dialect="sqlite")
 
 
-@pytest.mark.parametrize("make", [lambda: nested(220, first=True), lambda: sum_of(3000)])
-def test_what_python_cannot_compile_is_refused(make):
+def alternating(levels: int) -> Program:
+    """And of or of and ..."""
+    expression: Expression = Variable("x0") > 0
+    for level in range(1, levels):
+        expression = (And if level % 2 else Or)(expression, Variable(f"x{level}") > level)
+    return Program(expression)
+
+
+@pytest.mark.parametrize(
+    ("target", "make"),
+    [
+        ("python", lambda: nested(220, first=True)),
+        ("python", lambda: sum_of(3000)),
+        *((target, lambda: alternating(250)) for target in ("pandas", "pandera", "polars")),
+        *((target, lambda: sum_of(3000)) for target in ("pandas", "polars")),
+        ("polars", lambda: nested(350, first=False)),
+    ],
+)
+def test_what_python_cannot_compile_is_refused(target, make):
     program = make()
-    with pytest.raises(InputError, match="too deep for target 'python'"):
-        program.emit("python")
+    with pytest.raises(InputError, match="too deep for target"):
+        program.emit(target)
+
+
+def test_what_duckdb_cannot_read_is_refused():
+    with pytest.raises(InputError, match="^the program is too deep for DuckDB, whose max_expression_depth is 1000"):
+        sum_of(1100).emit("sql")
+    written = sum_of(900).emit("sql")
+    columns = ", ".join(f'1 AS "x{number}"' for number in range(900))
+    assert duckdb.sql(f"SELECT {written} FROM (SELECT {columns})").fetchall() == [(900,)]
+
+
+def test_what_sympy_cannot_print_is_refused_by_the_command():
+    with pytest.raises(InputError, match="^the program is nested too deep for target 'sympy'$"):
+        emit_rule(nested(150, first=False), "sympy", column="y", classes=None)
+
+
+def test_an_expression_that_is_too_deep_is_refused():
+    with pytest.raises(InputError, match="^the expression is nested too deep"):
+        alternating(700)
+
+
+def test_pandas_imports_numpy_only_where_it_is_used():
+    assert "import numpy" not in Program.parse("gnp in ('np.x', 'b') and a is missing").emit("pandas")
+    assert "import numpy as np" in Program.parse("where(a > b, 1, 2)").emit("pandas")
 
 
 @pytest.mark.parametrize("dialect", ["duckdb", "sqlite", "bigquery"])

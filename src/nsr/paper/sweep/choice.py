@@ -29,6 +29,7 @@ def from_function(name: str) -> MakeExecutor:
 
     It is called with the number of workers if it takes an argument. Modules are also found in the current folder.
     """
+    quoted = shortened(repr(name))
     try:
         sys.path.insert(0, str(Path.cwd()))
         try:
@@ -36,9 +37,9 @@ def from_function(name: str) -> MakeExecutor:
         finally:
             sys.path.pop(0)
     except Exception as error:  # importing a module runs it, so that anything may go wrong
-        raise InputError(f"executor {shortened(repr(name))} cannot be imported: {_described(error)}") from error
+        raise InputError(f"executor {quoted} cannot be imported: {_described(error)}") from error
     if not callable(function):
-        raise InputError(f"executor {shortened(repr(name))} is not a function that returns a concurrent.futures.Executor")
+        raise InputError(f"executor {quoted} is not a function that returns a concurrent.futures.Executor")
 
     def make(workers: int) -> Executor:
         try:
@@ -46,7 +47,8 @@ def from_function(name: str) -> MakeExecutor:
         except Exception as error:
             raise InputError(f"{shortened(name)} made no executor: {_described(error)}") from error
         if not isinstance(executor, Executor):
-            raise InputError(f"{shortened(name)} returned {type(executor).__name__}, which is not a concurrent.futures.Executor")
+            returned = f"{shortened(name)} returned {type(executor).__name__}"
+            raise InputError(f"{returned}, which is not a concurrent.futures.Executor")
         return executor
 
     return make

@@ -85,8 +85,8 @@ def read_config(file: Path | None = None, **options: Any) -> ClusterConfig:
 def _read(file: Path | None) -> dict[str, Any]:
     path = file or Path(FILE)
     try:
-        with path.open(encoding="utf-8") as file:
-            content = tomllib.loads(_checked(file.read(LARGEST + 1)))
+        with path.open(encoding="utf-8") as opened:
+            content = tomllib.loads(_checked(opened.read(LARGEST + 1)))
     except OSError as error:
         raise InputError(f"cannot read the cluster file {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, an integer of too many digits, or too deep

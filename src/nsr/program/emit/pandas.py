@@ -5,13 +5,12 @@ objects; None, NaN, NaT and NA are missing. A formula gives True or False for ea
 is missing. Times with a zone are converted to UTC.
 """
 
-import ast
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.emit.names import function_name, identifiers
-from nsr.program.emit.python import NumpyWriter, docstring, literal
+from nsr.program.emit.python import NumpyWriter, docstring, literal, names_in
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, Moments
 from nsr.program.expressions import Compare, Expression, Truth, Variable
@@ -51,7 +50,7 @@ def pandas_source(program: Program, *, name: str = "rule", integers: bool = Fals
         needed = f".convert_dtypes().where({writer.write(shown)})"
     answer = f"    return pd.Series({body}, index=df.index){needed}"
     kinds = expression.kinds
-    used = {node.id for node in ast.walk(ast.parse(answer.strip())) if isinstance(node, ast.Name)}
+    used = names_in(answer.strip().removeprefix("return "), "pandas")
     lines = [line for column in names for line in writer.reading(column, kinds[column], missing, used)]
     imports = ["import numpy as np"] if "np" in used else []
     definition = f"def {name}(df: pd.DataFrame) -> pd.Series:"

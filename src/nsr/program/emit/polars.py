@@ -10,7 +10,7 @@ from fractions import Fraction
 from nsr.data import COMPARISONS
 from nsr.errors import InputError
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
-from nsr.program.emit.python import NumpyWriter, literal
+from nsr.program.emit.python import NumpyWriter, literal, names_in
 from nsr.program.emit.targets import target
 from nsr.program.emit.writer import ATOM, SUM, Moments
 from nsr.program.expressions import Compare, Constant, Count, Order, Truth, Variable, Where
@@ -36,8 +36,11 @@ def polars_expression(program: Program, *, integers: bool = False, missing: bool
     if isinstance(expression, Constant):
         return f"pl.lit({writer.write(expression)})"
     if not missing or not expression.is_boolean or isinstance(expression, Truth | Missing):
-        return writer.write(expression)
-    return f"{writer.write(expression, ATOM)}.fill_null(False)"
+        written = writer.write(expression)
+    else:
+        written = f"{writer.write(expression, ATOM)}.fill_null(False)"
+    names_in(written, "polars")  # or it is too long or too deep
+    return written
 
 
 def _column(name: str) -> str:

@@ -11,7 +11,7 @@ A missing cell is None. Dates are subtracted from each other rather than moved, 
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from fractions import Fraction
 from functools import reduce
 
@@ -73,19 +73,23 @@ def python_source(
     )
     answer = _answer_type(expression, number, integers) + _can_be_none(expression, missing)
     definition = f"def {name}({arguments}) -> {answer}:"
-    lines = ["import numpy as np", "", ""] if numpy else _imports(f"{definition} return {body}") if cells else []
-    source = "\n".join([*lines, definition, *docstring(program, names), f"    return {body}", ""])
-    _check_compiles(source)
-    return source
+    used = names_in(f"{definition} return {body}", "python")
+    lines = ["import numpy as np", "", ""] if numpy else _imports(used) if cells else []
+    return "\n".join([*lines, definition, *docstring(program, names), f"    return {body}", ""])
 
 
-def _check_compiles(source: str) -> None:
-    """Refuse what Python finds too deep: thousands of terms in a sum, hundreds of nested parentheses."""
+def names_in(source: str, target_name: str) -> set[str]:
+    """The names in a text, or an InputError if it is more than Python can compile.
+
+    That is so for thousands of terms in a sum, and for hundreds of nested parentheses.
+    """
     try:
-        compile(source, "<rule>", "exec")
+        tree = ast.parse(source)
+        compile(tree, "<rule>", "exec")
+        return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     except (RecursionError, MemoryError, SyntaxError) as error:
         reason = f"Python cannot compile it ({getattr(error, 'msg', None) or error or type(error).__name__})"
-        raise InputError(f"the program is too long or nested too deep for target 'python': {reason}") from None
+        raise InputError(f"the program is too long or nested too deep for target {target_name!r}: {reason}") from None
 
 
 def _kinds(program: Program) -> dict[str, Kind]:
@@ -119,8 +123,7 @@ def _guarded(expression: Expression, writer: "PythonWriter") -> str:
     return f"{writer.write(body, OR)} if {writer.write(needed, OR)} else None"
 
 
-def _imports(source: str) -> list[str]:
-    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+def _imports(names: Set[str]) -> list[str]:
     used = [word for word in TIMES if word in names]
     return [f"from datetime import {', '.join(used)}", "", ""] if used else []
 

@@ -58,6 +58,8 @@ from nsr.program.values import INT64
 
 GROUP = 100
 """The most parts of a formula that SQLite is given in one chain."""
+SHORT = 3000
+"""Characters of SQL that cannot be nested deeper than DuckDB reads."""
 CASE_SENSITIVE = ("postgres", "snowflake")
 """Dialects in which quoted names that differ in case are different names."""
 LONGEST_DECIMAL = 38
@@ -88,6 +90,8 @@ def sql_expression(
     written = sql.value()
     if dialect == "sqlite":
         _check_depth(written, program.inputs, table)
+    if dialect == "duckdb" and len(written) > SHORT:
+        _check_depth_in_duckdb(written)
     return translated(written, dialect)
 
 
@@ -109,6 +113,21 @@ def _check_depth(written: str, names: Sequence[str], table: str | None) -> None:
         except sqlite3.OperationalError as error:
             if "parser stack overflow" in str(error) or "too large" in str(error):
                 raise InputError(f"the program is too deep for SQLite ({error}): use another dialect") from None
+
+
+def _check_depth_in_duckdb(written: str) -> None:
+    """Refuse what DuckDB's parser finds too deep, by asking it where it is installed."""
+    try:
+        import duckdb
+    except ModuleNotFoundError:
+        return
+    try:
+        duckdb.extract_statements(f"SELECT {written}")
+    except duckdb.ParserException as error:
+        if "depth" in str(error):
+            raise InputError(
+                "the program is too deep for DuckDB, whose max_expression_depth is 1000: use another dialect"
+            ) from None
 
 
 class Sql:
