@@ -41,8 +41,8 @@ def report(text):
 if __name__ == "__main__":
     out, config, request = Path(sys.argv[1]), read_config(Path(sys.argv[2])), json.loads(sys.argv[3])
     if sys.argv[4:]:
-        from cluster_faults import hang_once
-        run.run_item = hang_once
+        import cluster_faults
+        run.run_item = getattr(cluster_faults, sys.argv[4])
     result = reproduce(**request, workers=2, out=out, make_executor=choose_executor(config, report))
     sys.exit(1 if result.failed else 0)
 """
@@ -55,7 +55,6 @@ REQUEST = {
     "block": 1,
 }
 """240 blocks of one seed."""
-ALL = {"names": ["comparisons", "piecewise", "recurrent"], "profile": "quick"}
 LIMIT = 900.0
 """Seconds after which a sweep that has not ended is one that hangs."""
 
@@ -71,6 +70,14 @@ def hang_once(item):  # type: ignore[no-untyped-def]
         return run_item(item)
     time.sleep(3600)
     return []
+
+
+def run_slowly(item):  # type: ignore[no-untyped-def]
+    """Run an item after a second, so that a sweep lasts longer than a walltime. Runs on a worker."""
+    from nsr.paper.sweep.worker import run_item
+
+    time.sleep(1)
+    return run_item(item)
 
 
 @contextmanager
@@ -111,18 +118,16 @@ class Loopback:
     """A scheduler, workers that are started again when they end, and a sweep; all of it ends with this object."""
 
     def __init__(
-        self, folder: Path, *, workers: int = 2, worker_options: Sequence[str] = (), hang: bool = False
+        self, folder: Path, *, workers: int = 2, worker_options: Sequence[str] = (), function: str | None = None
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.folder, self.options, self.hang = folder, list(worker_options), hang
+        self.folder, self.options, self.function = folder, list(worker_options), function
         self.port = _free_port()
-        self.environment = {**os.environ, "NSR_HANG": str(folder / "hung"), "OMP_NUM_THREADS": "1"}
-        paths = [str(Path(__file__).resolve().parent), os.environ.get("PYTHONPATH", "")]
-        self.environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+        self.environment = with_functions({**os.environ, "NSR_HANG": str(folder / "hung"), "OMP_NUM_THREADS": "1"})
         self.config = folder / "cluster.toml"
         self.config.write_text(
             f'[cluster]\nexecutor = "dask"\nscheduler = "tcp://127.0.0.1:{self.port}"\n'
-            f"silence = 6\nhang = {20 if hang else 600}\npatience = 60\n"
+            f"silence = 6\nhang = {20 if function == 'hang_once' else 600}\npatience = 60\n"
         )
         self.log = (folder / "log.txt").open("ab")
         self.restarts = 0
@@ -175,7 +180,7 @@ class Loopback:
 
     def sweep(self, out: Path) -> subprocess.Popen[bytes]:
         """Start the parent."""
-        return start_sweep(out, self.config, self.environment, self.log, hang=self.hang)
+        return start_sweep(out, self.config, self.environment, self.log, function=self.function)
 
     def worker_process(self, rng: random.Random) -> int | None:
         """The process of a worker, below its nanny."""
@@ -183,9 +188,15 @@ class Loopback:
         return rng.choice(found) if found else None
 
 
-def start_sweep(out: Path, config: Path, environment: dict[str, str], log, *, hang=False, request=None):  # type: ignore[no-untyped-def]
-    """Start the parent of a sweep."""
-    words = [str(out), str(config), json.dumps(request or REQUEST), *(["hang"] if hang else [])]
+def with_functions(environment: dict[str, str]) -> dict[str, str]:
+    """An environment in which the functions of this file can be imported."""
+    paths = [str(Path(__file__).resolve().parent), environment.get("PYTHONPATH", "")]
+    return {**environment, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+
+def start_sweep(out: Path, config: Path, environment: dict[str, str], log, *, function=None, request=None):  # type: ignore[no-untyped-def]
+    """Start the parent of a sweep; ``function`` is one of this file that runs the items."""
+    words = [str(out), str(config), json.dumps(request or REQUEST), *([function] if function else [])]
     return subprocess.Popen([sys.executable, "-c", SWEEP, *words], env=environment, stdout=log, stderr=log)
 
 
@@ -233,14 +244,27 @@ class Result:
 
     fault: str
     times: int
+    lost: int
+    """How often the sweep reported a lost worker or scheduler."""
     restarts: int
+    """Of the scheduler's workers, or jobs of Slurm after the first two."""
     seconds: float
     code: int
+    records: int
     same: bool
 
     def __str__(self) -> str:
-        verdict = "same records" if self.same and not self.code else "DIFFERENT"
-        return f"{self.fault:16} {self.times:3} times {self.restarts:3} restarts {self.seconds:7.1f} s  {verdict}"
+        verdict = f"same {self.records} records" if self.same and not self.code else "DIFFERENT"
+        return (
+            f"{self.fault:16} {self.times:3} times, {self.lost:2} losses reported, {self.restarts:2} restarts, "
+            f"{self.seconds:5.0f} s: {verdict}"
+        )
+
+
+def losses(log: Path) -> int:
+    """How often a sweep reported that it lost something."""
+    text = log.read_text(errors="replace")
+    return text.count("blocks run again") + text.count("is lost; waiting")
 
 
 def kill_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Random) -> tuple[int, int]:
@@ -321,7 +345,7 @@ def hang_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Ran
     return 1, finish(at.sweep(out))
 
 
-def walltime(at: Loopback, out: Path, times: int, total: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG001
+def lifetime(at: Loopback, out: Path, times: int, total: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG001
     """Workers that leave after some seconds, over and over."""
     before = at.restarts
     code = finish(at.sweep(out))
@@ -334,8 +358,12 @@ FAULTS: dict[str, tuple[Callable[..., tuple[int, int]], int, dict]] = {
     "kill-scheduler": (kill_scheduler, 3, {}),
     "kill-parent": (kill_parent, 5, {}),
     "network": (stop_worker, 2, {}),
-    "hang": (hang_worker, 1, {"hang": True}),
-    "walltime": (walltime, 1, {"worker_options": ("--lifetime", "10s", "--lifetime-stagger", "2s")}),
+    "hang": (hang_worker, 1, {"function": "hang_once"}),
+    "lifetime": (
+        lifetime,
+        1,
+        {"function": "run_slowly", "worker_options": ("--lifetime", "20s", "--lifetime-stagger", "4s")},
+    ),
 }
 
 
@@ -346,30 +374,41 @@ def try_fault(name: str, expected: list[tuple], folder: Path, *, times: int | No
     with Loopback(folder / name, **options) as at:
         done, code = act(at, out, times or usual, len(expected), random.Random(seed))
         restarts = at.restarts
-    return Result(name, done, restarts, time.monotonic() - began, code, records(out) == expected)
+    found, seconds = records(out), round(time.monotonic() - began, 1)
+    return Result(name, done, losses(folder / name / "log.txt"), restarts, seconds, code, len(found), found == expected)
 
 
-def slurm_config(folder: Path, *, walltime: str | None = None) -> Path:
+SLURM_FAULTS = {
+    "scancel": "",
+    "slurm-lifetime": 'walltime = "00:01:00"\nskip_directives = ["--mem"]',
+    "slurm-walltime": 'directives = ["--time=00:01:00"]\nskip_directives = ["--mem", "-t"]',
+}
+"""Lines of the cluster file. Workers of the second leave before the walltime; those of the third do not know it, and
+Slurm ends their jobs."""
+
+
+def slurm_config(folder: Path, lines: str = "", silence: float = 6.0) -> Path:
     """A file for a sweep on the loopback Slurm."""
     file = folder / "slurm.toml"
-    limit = f'walltime = "{walltime}"\n' if walltime else ""
+    lines = lines or 'skip_directives = ["--mem"]'
     file.write_text(
-        f'[cluster]\nexecutor = "slurm"\nqueue = "{PARTITION}"\ninterface = "lo"\nmemory = "1GB"\n{limit}'
-        f'skip_directives = ["--mem"]\nsilence = 6\n[cluster.options]\nlog_directory = "{folder}"\n'
+        f'[cluster]\nexecutor = "slurm"\nqueue = "{PARTITION}"\ninterface = "lo"\nmemory = "1GB"\n{lines}\n'
+        f'silence = {silence}\n[cluster.options]\nlog_directory = "{folder}"\n'
     )
     return file
 
 
 def try_slurm(name: str, expected: list[tuple], folder: Path, *, times: int = 3) -> Result:
-    """scancel of jobs, or a walltime of a minute, in a sweep on a Slurm of one node."""
+    """scancel of jobs, or a walltime of a minute, in a sweep on a Slurm of one node that lasts more than two."""
     folder = folder / name
     folder.mkdir(parents=True, exist_ok=True)
     began, out, cancelled = time.monotonic(), folder / "runs", set[str]()
     with ExitStack() as stack:
         slurm = stack.enter_context(Slurm(folder / "slurm"))
         log = stack.enter_context((folder / "log.txt").open("ab"))
-        config = slurm_config(folder, walltime="00:01:00" if name == "slurm-walltime" else None)
-        process = start_sweep(out, config, slurm.environment, log)
+        config = slurm_config(folder, SLURM_FAULTS[name])
+        function = None if name == "scancel" else "run_slowly"
+        process = start_sweep(out, config, with_functions(slurm.environment), log, function=function)
         seen = set[str]()
 
         def act() -> bool:
@@ -387,7 +426,9 @@ def try_slurm(name: str, expected: list[tuple], folder: Path, *, times: int = 3)
             seen.update(slurm.jobs())
             time.sleep(1)
         code = finish(process)
-    return Result(name, len(cancelled), len(seen), time.monotonic() - began, code, records(out) == expected)
+    found, restarts = records(out), len(seen) - 2
+    times, seconds = len(cancelled) if name == "scancel" else restarts, round(time.monotonic() - began, 1)
+    return Result(name, times, losses(folder / "log.txt"), restarts, seconds, code, len(found), found == expected)
 
 
 def undisturbed(folder: Path, request: dict | None = None) -> list[tuple]:
@@ -400,9 +441,6 @@ def undisturbed(folder: Path, request: dict | None = None) -> list[tuple]:
         if finish(process):
             raise RuntimeError((folder / "log.txt").read_text())
     return records(folder / "runs")
-
-
-SLURM_FAULTS = ("scancel", "slurm-walltime")
 
 
 def main() -> None:
