@@ -24,6 +24,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from cluster_faults import count
+
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.comparisons import MAGNITUDES
 from nsr.paper.records import Record
@@ -33,21 +35,30 @@ EXPERIMENT = EXPERIMENTS["comparisons"]
 WORDS = ("reproduce", "comparisons", "--profile", "paper", "--recipe", "exact", "--model", "nsr")
 ACCURACIES = ("train", *MAGNITUDES)
 ROOT = Path(__file__).resolve().parents[1]
+LOG = "many_seeds.jsonl"
+"""Beside the store: a line for each run."""
 
 
-def run(seeds: int, executor: str, out: Path) -> dict[str, Any]:
-    """Run what is missing; returns what it took."""
+def run(seeds: int, executor: str, out: Path) -> list[dict[str, Any]]:
+    """Run what is missing; returns what it took, and what the runs before it took that were interrupted."""
     words = [*WORDS, "--seeds", str(seeds), "--executor", executor, "--workers", "2", "--out", str(out)]
-    began, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    began, before, stored = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN), count(out)
     command = [sys.executable, "-m", "nsr", *words, "--json", "--quiet"]
-    subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    used = sum(getattr(after, each) - getattr(before, each) for each in ("ru_utime", "ru_stime"))
-    return {
-        "command": " ".join(["nsr", *words[:-2]]),
-        "wall_seconds": round(time.monotonic() - began, 1),
-        "cpu_seconds": round(used, 1),
-    }
+    try:
+        subprocess.run(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, check=True)
+    finally:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        used = sum(getattr(after, each) - getattr(before, each) for each in ("ru_utime", "ru_stime"))
+        about = {
+            "command": " ".join(["nsr", *words[:-2]]),
+            "records": count(out) - stored,
+            "wall_seconds": round(time.monotonic() - began, 1),
+            "cpu_seconds": round(used, 1),
+        }
+        with (out / LOG).open("a") as file:
+            file.write(json.dumps(about) + "\n")
+    lines = map(json.loads, (out / LOG).read_text().splitlines())
+    return [line for line in lines if line["records"] and line["command"] == about["command"]]
 
 
 def table(records: Sequence[Record]) -> str:
@@ -71,7 +82,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("runs/many_seeds"), help="folder of the store")
     parser.add_argument("--results", type=Path, default=ROOT / "results", help="where the table goes")
     options = parser.parse_args()
-    took = run(options.seeds, options.executor, options.out)
+    runs = run(options.seeds, options.executor, options.out)
     with closing(Store(options.out)) as store:
         records = [
             record
@@ -85,7 +96,7 @@ def main() -> None:
         print(f"{record.cell.comparison} seed {record.seed}: {dict(record.metrics)}")
     right = sum(all(record.metrics[name] == 1 for name in ACCURACIES) for record in records)
     about = {
-        **took,
+        "runs": runs,
         "seeds": options.seeds,
         "records": len(records),
         "right everywhere": right,
@@ -97,7 +108,7 @@ def main() -> None:
     file.write_bytes(lzma.compress(table(records).encode(), preset=9 | lzma.PRESET_EXTREME))
     file.with_name(f"comparisons_{options.seeds}.json").write_text(json.dumps(about, indent=1) + "\n")
     print(f"{right} of {len(records)} right everywhere; {file} has {file.stat().st_size:,} bytes")
-    print(json.dumps(took))
+    print(json.dumps(runs))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What every store must do: keep what was given, refuse what it cannot read, lose nothing that was there."""
 
+import json
 import os
 import random
 import shutil
@@ -71,6 +72,56 @@ def test_the_first_result_of_a_seed_stays(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
     store.add(ITEMS[0], block(ITEMS[0], accuracy=0.5))
     assert {record.metrics["train"] for record in store.records(EXPERIMENT)} == {1.0}
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {"train": 0.1, "epochs": 50.0},
+        {"100 %": 1e-300, '"quoted" %s': -0.0, "größer\n": 1e22, "10^2": 1 / 3},
+        {"train": 1, "read": True},
+        {"large": 1e308, "larger": 1.7e308},
+        {},
+    ],
+)
+def test_metrics_are_stored_as_json_writes_them(tmp_path, metrics):
+    store = Store(tmp_path)
+    first, second, third = block(ITEMS[0])
+    store.add(ITEMS[0], [first, replace(second, metrics=metrics), third])
+    texts = [text for (text,) in store._connection.execute("SELECT metrics FROM results ORDER BY seed")]
+    assert texts == [json.dumps(each) for each in (first.metrics, metrics, third.metrics)]
+    assert store.verify() == (3, [])
+    store.close()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_metrics_that_are_not_finite_are_refused_and_nothing_is_stored(tmp_path, value):
+    store = Store(tmp_path)
+    first, *rest = block(ITEMS[0])
+    with pytest.raises(ValueError, match="Out of range float values are not JSON compliant"):
+        store.add(ITEMS[0], [*rest, replace(first, metrics={"train": value, "epochs": 1.0})])
+    assert store.done(EXPERIMENT) == set()
+    store.close()
+
+
+def test_reservations_do_not_wait_for_the_disk_and_results_do(tmp_path):
+    store = Store(tmp_path)
+    normal, full = 1, 2
+    with store.reserving():
+        assert store.claim(ITEMS[0])
+        assert store._pragma("synchronous") == normal
+    assert store._pragma("synchronous") == full
+
+    def release_and_fail() -> None:
+        with store.reserving():
+            store.release(ITEMS[0])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        release_and_fail()
+    assert store._pragma("synchronous") == full
+    assert store._connection.execute("SELECT count(*) FROM claims").fetchone() == (1,)
+    store.close()
 
 
 def test_it_has_an_item_once_every_seed_has_a_result(tmp_path):
@@ -354,7 +405,7 @@ def test_a_vacuum_damages_nothing(tmp_path):
 
 
 def test_flipped_bits_are_one_sentence_or_change_nothing(tmp_path):
-    store = filled(tmp_path / "whole", ITEMS[:2])
+    store = filled(tmp_path / "whole", ITEMS[:12])
     records = store.records(EXPERIMENT)
     store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()

@@ -87,7 +87,7 @@ class Sweep:
                 self.observer.tick()
         finally:
             shut_down(executor)
-            with self.store.together():
+            with self.store.reserving():
                 for item in running.values():
                     self.store.release(item)
             self.observer.close()
@@ -109,7 +109,7 @@ class Sweep:
             try:
                 future = executor.submit(run_checked, versions(), run_item, item)
             except BrokenExecutor:
-                with self.store.together():
+                with self.store.reserving():
                     for left in chosen[number:]:
                         self.store.release(left)
                 self.queue.extendleft(reversed(chosen[number:]))
@@ -123,7 +123,7 @@ class Sweep:
         chosen, present = list[Item](), list[Item]()
         if len(running) >= limit or self.suspects.intersection(running.values()):
             return chosen
-        with self.store.together():
+        with self.store.reserving():
             for _ in range(len(self.queue)):
                 if len(running) + len(chosen) >= limit:
                     break
@@ -190,7 +190,7 @@ class Sweep:
 
     def _requeue(self, items: list[Item], blameless: bool) -> None:
         """After a crash: an item that ran alone caused it; otherwise all are suspects and run again one by one."""
-        with self.store.together():
+        with self.store.reserving():
             for item in items:
                 self.store.release(item)
         if blameless:

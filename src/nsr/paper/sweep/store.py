@@ -1,11 +1,13 @@
 """Where results are kept: one SQLite file, one transaction for each finished block."""
 
 import contextlib
+import functools
 import json
+import math
 import os
 import socket
 import sqlite3
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +24,8 @@ from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields
 FILE = "nsr.sqlite"
 SCHEMA = 3
 APPLICATION = 0x4E535231  # "NSR1": other programs' databases have another number
+PAGE = 16384
+"""Bytes of a page: a block of 100 records takes fewer of them than of the usual 4096, and less time."""
 
 TABLES = """
 CREATE TABLE results (
@@ -94,6 +98,7 @@ class Store:
                 f"{self.path} was written by a newer nsr (its schema is {schema}, this one reads {SCHEMA}); update nsr"
             )
         if not self.read_only:
+            connection.execute(f"PRAGMA page_size = {PAGE}")  # of a new file
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
         if schema < SCHEMA:
@@ -149,6 +154,21 @@ class Store:
         """One transaction around several calls, which costs one wait for the disk instead of one for each."""
         with self._explained(), self._transaction():
             yield
+
+    @contextlib.contextmanager
+    def reserving(self) -> Iterator[None]:
+        """One transaction around several calls of ``claim`` and ``release``, without a wait for the disk.
+
+        A power cut may undo it, and ends the process that holds the reservations. Results that are stored later wait
+        for the disk with all that came before them.
+        """
+        with self._explained():
+            self._connection.execute("PRAGMA synchronous = NORMAL")
+            try:
+                with self._transaction():
+                    yield
+            finally:
+                self._connection.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
         """Close the file."""
@@ -219,31 +239,11 @@ class Store:
 
     def add(self, item: Item, records: Iterable[Record]) -> None:
         """Store a finished block, all of it or nothing. Results that are there already stay as they are."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        records = list(records)
-        shared = {id(part): part for record in records for part in (record.cell, record.recipe)}
-        texts = {number: canonical_json(asdict(part)) for number, part in shared.items()}
-        rows = [
-            (
-                identity,
-                record.experiment,
-                texts[id(record.cell)],
-                texts[id(record.recipe)],
-                record.profile,
-                json.dumps(dict(record.metrics), allow_nan=False),
-                record.environment,
-                now,
-                record.revision,
-                record.seed,
-                record.memory,
-                float(record.seconds),
-            )
-            for record, identity in zip(records, identities(records), strict=True)
-        ]
+        rows, key = list(_rows(list(records))), item.key
         with self._explained(), self._transaction() as connection:
-            connection.executemany(_INSERT, [(*row, checksum(_encoded(row))) for row in rows])
-            connection.execute("DELETE FROM failures WHERE item = ?", (item.key,))
-            connection.execute("DELETE FROM claims WHERE item = ?", (item.key,))
+            connection.executemany(_INSERT, rows)
+            connection.execute("DELETE FROM failures WHERE item = ?", (key,))
+            connection.execute("DELETE FROM claims WHERE item = ?", (key,))
         self.check_present()
 
     def check_present(self) -> None:
@@ -296,12 +296,12 @@ class Store:
 
     def claim(self, item: Item) -> bool:
         """Reserve an item for this process; False if a living process has reserved it."""
-        mine = socket.gethostname(), os.getpid(), started(os.getpid())
+        key, mine = item.key, _claimant(os.getpid())
         with self._explained(), self._transaction() as connection:
-            row = connection.execute("SELECT host, process, started FROM claims WHERE item = ?", (item.key,)).fetchone()
+            row = connection.execute("SELECT host, process, started FROM claims WHERE item = ?", (key,)).fetchone()
             if row and row != mine and _alive(*row):
                 return False
-            connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", (item.key, *mine))
+            connection.execute("INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)", (key, *mine))
         return True
 
     def release(self, item: Item) -> None:
@@ -351,8 +351,42 @@ def _file_number(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _encoded(row: Row) -> Row:
-    return [value.encode() if isinstance(value, str) else value for value in row]
+def _rows(records: Sequence[Record]) -> Iterator[Row]:
+    """The rows of records with their checksums. Those of a block share most of their texts, which are encoded once."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    shared: dict[tuple[int, ...], _Shared] = {}
+    for record, identity, metrics in zip(records, identities(records), _texts_of_metrics(records), strict=True):
+        parts = record.experiment, record.cell, record.recipe, record.profile, record.environment
+        key = tuple(map(id, parts))
+        if key not in shared:
+            cell, recipe = (canonical_json(asdict(part)) for part in (record.cell, record.recipe))
+            shared[key] = _Shared((record.experiment, cell, recipe, record.profile), (record.environment, now))
+        same = shared[key]
+        numbers = record.revision, record.seed, record.memory, float(record.seconds)
+        encoded = identity.encode(), *same.before_bytes, metrics.encode(), *same.after_bytes
+        yield (identity, *same.before, metrics, *same.after, *numbers, checksum((*encoded, *numbers)))
+
+
+class _Shared:
+    """The texts that records have in common: those before the metrics and those after them, also as bytes."""
+
+    def __init__(self, before: tuple[str, ...], after: tuple[str, ...]) -> None:
+        self.before, self.after = before, after
+        self.before_bytes, self.after_bytes = (tuple(map(str.encode, texts)) for texts in (before, after))
+
+
+def _texts_of_metrics(records: Sequence[Record]) -> Iterator[str]:
+    """The JSON of the metrics of each record. Those of a block have the same names, which are encoded once."""
+    templates: dict[tuple[str, ...], str] = {}
+    for record in records:
+        names, values = tuple(record.metrics), tuple(record.metrics.values())
+        if {*map(type, values)} == {float} and math.isfinite(sum(values)):
+            if names not in templates:
+                pairs = (json.dumps(name).replace("%", "%%") + ": %r" for name in names)
+                templates[names] = "{" + ", ".join(pairs) + "}"
+            yield templates[names] % values
+        else:
+            yield json.dumps(dict(record.metrics), allow_nan=False)
 
 
 def _record(experiment: Experiment[Any], *columns: Any) -> Record:
@@ -385,6 +419,12 @@ def _group(row: Row, groups: dict[str, dict[Any, Group[Any]]]) -> Group[Any] | N
     group = groups.setdefault(experiment.name, {}).setdefault(key, Group(*key, read=json.loads))
     group.environments.add(record.environment)
     return group
+
+
+@functools.cache
+def _claimant(process: int) -> tuple[str, int, str]:
+    """What a reservation of this process says."""
+    return socket.gethostname(), process, started(process)
 
 
 def started(process: int) -> str:
