@@ -1,13 +1,16 @@
 """How far one parent goes: a thousand workers that come and go, by a real sweep over items that sleep, and on paper.
 
 1 commits: how many blocks a second the parent chooses, receives and stores, with workers that answer at once.
-2 dask: the same through a scheduler, with workers inside this process that answer at once.
+2 dask: the same through a scheduler and workers in processes of their own, and beside it what Dask alone does with
+  functions that do nothing.
 3 sleeping: a real sweep, a real store and 1,000 workers that sleep, 5 % of which are lost in an hour.
 4 memory: of the parent, with a million items planned, and with a million records stored already.
 5 paper: a model of larger clusters from these figures, beside a simulation event by event.
-6 overhead: the same sweep with processes of this machine and with Dask workers on it, in turns.
+
+Rates are also given for each second of CPU, which other work on the machine changes less.
 
     python benchmarks/sweep_simulation.py --json results/sweep_simulation.jsonl
+    python benchmarks/sweep_simulation.py --only commits --before OTHER/src      # another version of nsr, in turns
 """
 
 import argparse
@@ -25,6 +28,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from nsr.paper.experiments import EXPERIMENTS
@@ -58,7 +62,11 @@ def items(blocks: int, seeds: int) -> list[Item]:
 def answer(item: Item) -> list[Record]:
     """Records as an item gives them, without training anything."""
     common = item.experiment, item.revision, item.cell, item.recipe, item.profile
-    return [Record(*common, seed, METRICS, 0.01, 10**8, environment()) for seed in item.seeds]
+    return [Record(*common, seed, dict(METRICS), 0.01, 10**8, environment()) for seed in item.seeds]
+
+
+def nothing(_: int) -> None:
+    """What Dask alone is measured with."""
 
 
 class AtOnce(Executor):
@@ -142,54 +150,113 @@ class Sleeping(AtOnce):
         return self.rng.expovariate(self.lost_per_second) if self.lost_per_second else math.inf
 
 
-def timed_sweep(make: Callable[[], Executor], todo: Sequence[Item], workers: int) -> tuple[float, int]:
-    """Seconds of a sweep, and how many records it stored."""
+def timed_sweep(make: Callable[[], Executor], todo: Sequence[Item], workers: int) -> tuple[float, float, int]:
+    """Seconds of a sweep, seconds of CPU of this process, and how many records it stored."""
     with tempfile.TemporaryDirectory(dir=os.environ.get("NSR_SIMULATION")) as name, closing(Store(Path(name))) as store:
         sweep = Sweep(store, make, workers, Observer())
-        began = time.perf_counter()
+        began, before = time.perf_counter(), time.process_time()
         if sweep.run(todo):
             raise RuntimeError("items have failed")
-        seconds = time.perf_counter() - began
+        seconds, cpu = time.perf_counter() - began, time.process_time() - before
         stored = store._connection.execute("SELECT count(*) FROM results").fetchone()[0]
-    return seconds, int(stored)
+    return seconds, cpu, int(stored)
 
 
 def commits(seconds: float) -> Iterator[dict[str, Any]]:
     """Blocks a second that the parent can commit, by the seeds of a block."""
     for seeds in (1, 10, 100):
         blocks = max(200, int(seconds * 4000 / (5 + seeds)))
-        took, stored = timed_sweep(lambda: AtOnce(WORKERS), items(blocks, seeds), WORKERS)
+        took, cpu, stored = timed_sweep(lambda: AtOnce(WORKERS), items(blocks, seeds), WORKERS)
         yield {
             "seeds": seeds,
             "blocks": blocks,
             "per_second": round(blocks / took, 1),
+            "per_cpu_second": round(blocks / cpu, 1),
             "exact": stored == blocks * seeds,
         }
 
 
-def through_dask(blocks: int, workers: int) -> Iterator[dict[str, Any]]:
-    """Blocks a second through a Dask scheduler in this process, with workers in this process."""
-    from distributed import Client, LocalCluster
+def compared(before: Path, seconds: float, rounds: int = 3) -> Iterator[dict[str, Any]]:
+    """The same for another version of nsr and for this one, in turns, each in a process of its own."""
+    runs: dict[tuple[str, int], list[dict[str, Any]]] = {}
+    sources = {"before": before.resolve(), "now": Path(__file__).resolve().parents[1] / "src"}
+    for _ in range(rounds):
+        for version, source in sources.items():
+            environment = {**os.environ, "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"}
+            with tempfile.TemporaryDirectory() as name:
+                file = Path(name) / "figures.jsonl"
+                words = ["--only", "commits", "--seconds", str(seconds), "--json", str(file)]
+                command = [sys.executable, __file__, *words]
+                subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+                for figures in map(json.loads, file.read_text().splitlines()):
+                    runs.setdefault((version, figures["seeds"]), []).append(figures)
+    for (version, seeds), found in runs.items():
+        rates = {name: median(each[name] for each in found) for name in ("per_second", "per_cpu_second")}
+        yield {"version": version, "seeds": seeds, **rates, "exact": all(each["exact"] for each in found)}
+
+
+def cpu_of(process: int) -> float:
+    """Seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def through_dask(blocks: int) -> Iterator[dict[str, Any]]:
+    """Blocks a second through a scheduler and two workers in processes of their own, and functions that do nothing."""
+    from cluster_faults import Loopback
+    from distributed import Client, as_completed
 
     from nsr.paper.sweep.cluster_config import ClusterConfig
     from nsr.paper.sweep.dask import DaskExecutor, _silence
 
     _silence()
     original, run.run_item = run.run_item, answer
-    options = {"threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0", "memory_limit": 0}
-    try:
-        for seeds in (1, 10):
-            with LocalCluster(n_workers=workers, protocol="tcp", host="127.0.0.1", **options) as cluster:
-                client = Client(cluster, set_as_default=False)
-                took, stored = timed_sweep(
-                    lambda: DaskExecutor(client, ClusterConfig(), print),  # noqa: B023
-                    items(blocks, seeds),
-                    workers,
-                )
-            exact = stored == blocks * seeds
-            yield {"seeds": seeds, "workers": workers, "per_second": round(blocks / took, 1), "exact": exact}
-    finally:
-        run.run_item = original
+    with tempfile.TemporaryDirectory() as name, Loopback(Path(name)) as there:
+        address = f"tcp://127.0.0.1:{there.port}"
+        executors: dict[Any, DaskExecutor] = {}
+
+        def measure(what: str, count: int, act: Callable[[Any], None]) -> dict[str, Any]:
+            client = Client(address, timeout=60, set_as_default=False)
+            client.wait_for_workers(2, timeout=120)
+            executors[client] = DaskExecutor(client, ClusterConfig(silence=600), print)
+            while executors[client].capacity()[1] < 2:
+                time.sleep(0.1)
+            executors[client].submit(answer, items(1, 1)[0]).result()
+            before = time.perf_counter(), time.process_time(), cpu_of(there.scheduler.pid)
+            act(client)
+            after = time.perf_counter(), time.process_time(), cpu_of(there.scheduler.pid)
+            took, parent, scheduler = (round(count / (b - a), 1) for a, b in zip(before, after, strict=True))
+            executors.pop(client).shutdown()
+            rates = {"per_second": took, "per_cpu_second_of_parent": parent, "per_cpu_second_of_scheduler": scheduler}
+            return {"what": what, "tasks": count, **rates}
+
+        def sweep_of(seeds: int) -> Callable[[Any], None]:
+            def act(client: Any) -> None:
+                executor = executors[client]
+                _, _, stored = timed_sweep(lambda: executor, items(blocks, seeds), 2)
+                if stored != blocks * seeds:
+                    raise RuntimeError(f"{stored} records instead of {blocks * seeds}")
+
+            return act
+
+        def one_by_one(client: Any) -> None:
+            first = [client.submit(nothing, number, pure=False) for number in range(4)]
+            waiting = as_completed(first, loop=client.loop)
+            left = iter(range(4, blocks))
+            for _ in waiting:
+                if (number := next(left, None)) is not None:
+                    waiting.add(client.submit(nothing, number, pure=False))
+
+        def all_at_once(client: Any) -> None:
+            client.gather(client.map(nothing, range(blocks), pure=False))
+
+        try:
+            yield measure("nothing, at most 4 at once", blocks, one_by_one)
+            yield measure("nothing, all at once", blocks, all_at_once)
+            for seeds in (1, 10, 100):
+                yield measure(f"blocks of {seeds} seeds, stored", blocks, sweep_of(seeds))
+        finally:
+            run.run_item = original
 
 
 def sleeping(seconds: float, blocks: int) -> dict[str, Any]:
@@ -200,7 +267,7 @@ def sleeping(seconds: float, blocks: int) -> dict[str, Any]:
         pools.append(Sleeping(WORKERS, seconds, 60 * LOST_PER_HOUR / 3600))
         return pools[-1]
 
-    took, stored = timed_sweep(make, items(blocks, 1), WORKERS)
+    took, _, stored = timed_sweep(make, items(blocks, 1), WORKERS)
     ideal = blocks * seconds / WORKERS
     return {
         "block_seconds": seconds,
@@ -305,38 +372,7 @@ def on_paper(per_second: float) -> Iterator[dict[str, Any]]:
             }
 
 
-OVERHEAD = """
-import json, sys, time
-from pathlib import Path
-from nsr.paper.commands import reproduce
-from nsr.paper.sweep.choice import choose_executor
-from nsr.paper.sweep.cluster_config import ClusterConfig
-
-if __name__ == "__main__":
-    began = time.perf_counter()
-    executor = choose_executor(ClusterConfig(executor=sys.argv[1]))
-    reproduce(**json.loads(sys.argv[3]), workers=2, out=Path(sys.argv[2]), make_executor=executor)
-    print(time.perf_counter() - began)
-"""
-WORK = {"names": ["comparisons"], "profile": "paper", "only": {"model": ["nsr"]}}
-
-
-def overhead(seeds: int, rounds: int) -> dict[str, Any]:
-    """Seconds of the same sweep, start and end included; the best of some rounds of each."""
-    seconds: dict[str, list[float]] = {"local": [], "dask": []}
-    request = json.dumps({**WORK, "seeds": seeds})
-    for _ in range(rounds):
-        for name, taken in seconds.items():
-            with tempfile.TemporaryDirectory() as folder:
-                command = [sys.executable, "-c", OVERHEAD, name, folder, request]
-                done = subprocess.run(command, capture_output=True, text=True, check=True)
-                taken.append(float(done.stdout.split()[-1]))
-    best = {name: min(taken) for name, taken in seconds.items()}
-    rounded = {name: [round(each, 1) for each in taken] for name, taken in seconds.items()}
-    return {"seeds": seeds, **rounded, "overhead": round(best["dask"] / best["local"] - 1, 4)}
-
-
-PARTS = ("commits", "dask", "sleeping", "memory", "paper", "overhead")
+PARTS = ("commits", "dask", "sleeping", "memory", "paper")
 
 
 def main() -> None:
@@ -345,7 +381,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--seconds", type=float, default=10.0, help="about how long each measurement of a rate takes")
     parser.add_argument("--items", type=int, default=1_000_000, help="of which the memory is measured")
-    parser.add_argument("--seeds", type=int, default=300, help="of each cell, of which the overhead is measured")
+    parser.add_argument("--before", type=Path, help="sources of another version of nsr, to compare commits with")
     parser.add_argument("--per-second", type=float, help="commits a second of the model, by default as measured")
     parser.add_argument("--json", type=Path, help="append a line for each figure")
     options = parser.parse_args()
@@ -358,11 +394,11 @@ def main() -> None:
                 file.write(json.dumps({"part": part, **figures}) + "\n")
 
     if "commits" in options.only:
-        for figures in commits(options.seconds):
+        for figures in compared(options.before, options.seconds) if options.before else commits(options.seconds):
             show("commits", figures)
             measured = measured or figures["per_second"]
     if "dask" in options.only:
-        for figures in through_dask(int(options.seconds * 100), workers=8):
+        for figures in through_dask(int(options.seconds * 50)):
             show("dask", figures)
     if "sleeping" in options.only:
         for seconds in (10.0, 2.0):
@@ -373,8 +409,6 @@ def main() -> None:
     if "paper" in options.only:
         for figures in on_paper(measured or 300.0):
             show("paper", figures)
-    if "overhead" in options.only:
-        show("overhead", overhead(options.seeds, rounds=2))
 
 
 if __name__ == "__main__":

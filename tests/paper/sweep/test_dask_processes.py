@@ -57,6 +57,13 @@ def test_what_is_killed_stopped_or_hangs_costs_no_record(tmp_path, expected, fau
     assert (result.code, result.same, result.times) == (0, True, times), (tmp_path / fault / "log.txt").read_text()
 
 
+def test_workers_whose_lifetime_ends_cost_no_record(tmp_path, expected):
+    """dask-jobqueue 122: they leave below the walltime, over and over, and others come."""
+    result = faults.try_fault("lifetime", expected, tmp_path)
+    assert (result.code, result.same) == (0, True), (tmp_path / "lifetime" / "log.txt").read_text()
+    assert result.times >= 2
+
+
 def test_an_item_that_kills_its_workers_is_given_up_after_three_and_the_rest_goes_on(tmp_path):
     """distributed 2694, and 5234: those that waited behind it are not blamed."""
     script = tmp_path / "deadly.py"

@@ -60,6 +60,7 @@ class KilledWorker(Exception):  # noqa: N818  as Dask calls it
 
 @pytest.mark.parametrize("error", [LostWorkerError("lost", blamed=True), KilledWorker("lost")])
 def test_a_lost_worker_is_a_retry(tmp_path, error):
+    """distributed 2694: when Slurm kills workers, Dask raises KilledWorker. The item is not the one to fail."""
     executor = Faulty(lambda item, tries: error if item == ITEMS[0] and tries < MAX_CRASHES else None)
     sweep = run(tmp_path, executor)
     assert executor.tries == {ITEMS[0]: MAX_CRASHES, ITEMS[1]: 1}
@@ -124,6 +125,33 @@ def test_a_block_that_arrives_twice_is_stored_once(tmp_path):
     for item in ITEMS:
         sweep.store.add(item, run_item(item))
     assert sweep.store._connection.execute("SELECT * FROM results").fetchall() == before
+
+
+def test_a_run_that_is_continued_submits_only_what_is_missing(tmp_path):
+    """snakemake 253: after a crash of the parent, jobs that had finished were submitted once more."""
+    first = Faulty(lambda item, _: None if item == ITEMS[0] else MismatchError("the parent ends here"))
+    with pytest.raises(MismatchError):
+        run(tmp_path, first)
+    second, store = Faulty(lambda *_: None), Store(tmp_path)
+    smoke = EXPERIMENT.profiles["smoke"]
+    todo = plan(EXPERIMENT, smoke, ("paper",), range(2), keep=lambda cell: cell in CELLS, done=store.lookup())
+    sweep = Sweep(store, lambda: second, 2, Observer())
+    assert sweep.run(todo) == []
+    assert (second.tries, stored(sweep)) == ({ITEMS[1]: 1}, 4)
+
+
+def test_what_another_parent_stores_meanwhile_is_not_submitted(tmp_path):
+    """snakemake 253, with a parent that was believed dead."""
+    other = Store(tmp_path)
+
+    def fate(item: Item, _: int) -> None:
+        if item == ITEMS[0]:
+            other.add(ITEMS[1], run_item(ITEMS[1]))
+
+    executor = Faulty(fate)
+    sweep = Sweep(Store(tmp_path), lambda: executor, 1, Observer())
+    assert sweep.run(ITEMS) == []
+    assert (executor.tries, stored(sweep)) == ({ITEMS[0]: 1}, 4)
 
 
 def test_what_is_committed_is_not_kept_in_memory(tmp_path):

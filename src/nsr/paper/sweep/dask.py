@@ -8,6 +8,7 @@ result is released as soon as it has arrived.
 import asyncio
 import contextlib
 import logging
+import pickle
 import signal
 import time
 from collections import deque
@@ -277,7 +278,7 @@ class DaskExecutor(Executor):
             pure=False,
         )
         try:
-            return await future._result()
+            return pickle.loads(await future._result())
         finally:
             future.release()
 
@@ -423,8 +424,9 @@ def data_files(folder: Path) -> dict[str, Path]:
 # On a worker.
 
 
-def _call(function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    return function(*arguments)
+def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> bytes:
+    """The pickled result. Dask would pickle each record of a list by itself, with what all of them share."""
+    return pickle.dumps(function(*arguments), protocol=pickle.HIGHEST_PROTOCOL)
 
 
 async def prepare_worker(dask_worker: Any) -> Mapping[str, str]:
