@@ -1,142 +1,125 @@
-"""What the figures of the experiments share. Each chart is a single view, so that it fits its column on any screen.
+"""What the figures of the experiments share."""
 
-altair and pandas are extras and slow to import: the functions that draw import them.
-"""
-
-import math
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean, stdev
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nsr.paper.cells import Z_95, Summary, wilson
+from nsr.html.charts import Axis, Band, Chart, Dot, Line, Square, number_axis, power_axis, shade
+from nsr.paper.cells import Summary, wilson
+from nsr.paper.claims import Ours
 
-Figure = tuple[str, str, Any]
-"""Name of the file, title, altair chart."""
-Point = Mapping[str, Any]
-"""One mark of a chart: the value of each field."""
-OURS, PAPER = "ours", "paper"
+Figure = tuple[str, str, Chart]
+"""Name of the file, title, chart."""
+DASH = "6 4"
+"""Of what the paper prints."""
+HUES = {("nsr", "exact"): "green", ("nsr", "paper"): "blue", ("mlp", "paper"): "orange"}
+"""The colour of each model and recipe, on every chart that shows both recipes."""
+LABELS = {("nsr", "exact"): "NSR, exact", ("nsr", "paper"): "NSR", ("mlp", "paper"): "MLP"}
 
 
-def magnitude_lines(points: Sequence[Point], field: str, domain: Sequence[str], *, base: int, lowest: float) -> Any:
-    """Accuracy against magnitude, a colour for each value of a field; ours solid, the paper's dashed."""
-    import altair as alt
+def accuracy_axis(lowest: float = 0.0, title: str = "accuracy") -> Axis:
+    """A vertical axis for accuracies, with a little space above 1."""
+    ticks = [0.4, 0.6, 0.8, 1.0] if lowest >= 0.4 else [0.0, 0.25, 0.5, 0.75, 1.0]
+    return number_axis(title, ticks, low=lowest, high=1.03)
 
-    return sized(
-        chart_of(points)
-        .mark_line(point=alt.OverlayMarkDef(size=18))
-        .encode(
-            alt.X("magnitude:Q", title=f"numbers of about {base}^n", axis=alt.Axis(tickMinStep=1)),
-            alt.Y("accuracy:Q", scale=alt.Scale(domain=[lowest, 1.02], clamp=True), title="accuracy"),
-            color=colour(field, domain),
-            strokeDash=alt.StrokeDash(
-                "from:N",
-                scale=alt.Scale(domain=[OURS, PAPER], range=[[1, 0], [4, 4]]),
-                legend=None,
-            ),
-            tooltip=[field, "magnitude", "from", alt.Tooltip("accuracy:Q", format=".4f")],
+
+def magnitude_axis(base: int, ticks: Sequence[int], low: float, high: float) -> Axis:
+    """A horizontal axis for the magnitude of test numbers."""
+    return power_axis("size of the numbers", base, ticks, low=low, high=high)
+
+
+def curve(metrics: Any, base: int) -> list[tuple[float, float]]:
+    """The accuracies at the powers of a base: exponent and value."""
+    found = ((name.removeprefix(f"{base}^"), value) for name, value in metrics.items() if name.startswith(f"{base}^"))
+    return sorted((int(power), value) for power, value in found)
+
+
+def magnitude_chart(summaries: Sequence[Summary[Any]], x: Axis, y: Axis, base: int) -> Chart:
+    """Accuracy against magnitude, in one cell of each model: ours with the 95 % interval, the paper's dashed."""
+    marks: list[Line | Band] = []
+    models = {summary.cell.model: summary for summary in summaries}
+    for model, label in (("nsr", "paper's NSR"), ("mlp", "paper's MLP")):
+        points = curve(models[model].published, base) if model in models else []
+        if points:
+            marks.append(Line(points, HUES[model, "paper"], label, DASH, 1.5, dots=False))
+    for summary in summaries:
+        key = summary.cell.model, summary.recipe
+        if key in HUES:
+            points = curve(summary.metrics, base)
+            band = [(power, *mean_interval(summary.values[f"{base}^{power}"])) for power, _ in points]
+            marks += [Band(band, HUES[key]), Line(points, HUES[key], LABELS[key])]
+    return Chart(x, y, marks)
+
+
+def exact_chart(summaries: Sequence[Summary[Any]], x: Axis, y: Axis, base: int) -> Chart:
+    """The same under recipe ``exact``: programs, the networks that they were read from, and the MLP."""
+    marks = []
+    for summary in summaries:
+        is_nsr = summary.cell.model == "nsr"
+        label, hue = (
+            ("program", "green") if is_nsr and summary.soft else ("NSR", "green") if is_nsr else ("MLP", "orange")
         )
-    )
+        marks.append(Line(curve(summary.metrics, base), hue, label))
+        if summary.soft:
+            marks.append(Line(curve(summary.soft.metrics, base), "purple", "soft NSR"))
+    return Chart(x, y, marks)
 
 
-def magnitude_points(summary: Summary[Any], field: str, base: int) -> list[Point]:
-    """The points of ``magnitude_lines`` for one cell: ours, and the paper's where it prints them."""
-    return [
-        {field: getattr(summary.cell, field), "magnitude": int(name.split("^")[1]), "accuracy": value, "from": source}
-        for source, metrics in ((OURS, summary.metrics), (PAPER, summary.published))
-        for name, value in metrics.items()
-        if name.startswith(f"{base}^")
+def heat_map(
+    squares: Iterable[tuple[int, int, float, str]], *, x: Axis, y: Axis, lowest: float, marks: Sequence[Line] = ()
+) -> Chart:
+    """Accuracies as colours and in digits: column, row, accuracy and text; accuracies up to ``lowest`` look alike."""
+    drawn = [
+        Square(
+            (column - 0.5, column + 0.5),
+            (row - 0.5, row + 0.5),
+            shade((accuracy - lowest) / (1 - lowest)),
+            short(accuracy),
+            text,
+        )
+        for column, row, accuracy, text in squares
     ]
+    rows = round(y.high - y.low)
+    return Chart(x, y, [*drawn, *marks], height=max(rows * 22, 110), grid=False)
 
 
-def lines_with_bands(
-    points: Sequence[Point],
-    *,
-    x: Any,
-    y: str,
-    band: tuple[str, str],
-    colours: Any,
-    tooltip: Sequence[Any],
-    title: str,
-    point_size: int = 18,
-    **options: Any,
-) -> Any:
-    """Lines with markers over shaded bands; the options (scale, axis) are those of both vertical channels."""
-    import altair as alt
-
-    base = chart_of(points).encode(x, color=colours)
-    lines = base.mark_line(point=alt.OverlayMarkDef(size=point_size)).encode(
-        alt.Y(f"{y}:Q", title=title, **options), tooltip=list(tooltip)
-    )
-    low, high = band
-    bands = base.mark_area(opacity=0.15).encode(alt.Y(f"{low}:Q", title=title, **options), y2=f"{high}:Q")
-    return sized(lines + bands)
+def short(share: float) -> str:
+    """A share in as few characters as a square has room for, cut and not rounded: 1 means every row of every seed."""
+    return "1" if share >= 1 else f"{int(share * 100) / 100:.2f}"[1:]
 
 
-def heat_map(squares: Sequence[Point], *, x: Any, y: Any, tooltip: Sequence[str], lowest: float) -> Any:
-    """The field ``accuracy`` of each square as a colour and in digits; accuracies up to ``lowest`` look alike."""
-    import altair as alt
+def seed_dots(points: Iterable[tuple[float, float, str]], *, x: Axis, y: Axis, what: str, vertical: bool) -> Chart:
+    """One dot for each distinct point (position, value, colour), sized by the number of seeds there.
 
-    base = chart_of(squares).encode(x, y, tooltip=[*tooltip, alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"])
-    colours = alt.Scale(domain=[lowest, 1], scheme="viridis", clamp=True)
-    bright = alt.datum.accuracy > lowest + 0.64 * (1 - lowest)  # from there on dark digits are the readable ones
-    digits = base.mark_text(fontSize=9).encode(
-        text=alt.Text("accuracy:Q", format=".2f"),
-        color=alt.condition(bright, alt.value("#111"), alt.value("#eee")),
-    )
-    return sized(base.mark_rect().encode(color=alt.Color("accuracy:Q", scale=colours)) + digits)
-
-
-def seed_dots(points: Iterable[Point], *, x: Any, y: Any, colours: Any, largest: int, opacity: float) -> Any:
-    """One dot for each distinct point, sized by the number of seeds there."""
-    import altair as alt
-    import pandas as pd
-
-    seeds = pd.DataFrame(points).value_counts().rename("seeds").reset_index()
-    return sized(
-        alt.Chart(seeds)
-        .mark_circle(opacity=opacity)
-        .encode(
-            x,
-            y,
-            size=alt.Size("seeds:Q", scale=alt.Scale(range=[20, largest]), legend=alt.Legend(tickCount=3)),
-            color=colours,
-            tooltip=list(seeds.columns),
+    Args:
+        points: Position, value and colour of each seed.
+        x: The horizontal axis.
+        y: The vertical axis.
+        what: Name of the values.
+        vertical: Whether values are upwards, and positions to the right.
+    """
+    counts = Counter(points)
+    largest = max(counts.values(), default=1)
+    dots = [
+        Dot(
+            *((place, value) if vertical else (value, place)),
+            2 + 6 * (number / largest) ** 0.5,
+            colour,
+            f"{number} seeds: {what} {value:g}" if number > 1 else f"1 seed: {what} {value:g}",
         )
-    )
+        for (place, value, colour), number in sorted(counts.items(), key=lambda each: -each[1])
+    ]
+    return Chart(x, y, dots)
 
 
 def perfect_seeds(summary: Summary[Any], metric: str) -> str:
     """The number of perfect seeds, and the interval of their share."""
     number = summary.perfect(metric)
     low, high = wilson(number, summary.seeds)
-    return f"{number} of {summary.seeds} (95 %: {low:.2f} to {high:.2f})"
+    return f"perfect seeds: {number} of {summary.seeds} (95 %: {low:.2f} to {high:.2f})"
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:
-    """A 95 % interval of a mean over seeds, from their standard error, within [0, 1]."""
-    mean = fmean(values)
-    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return max(0.0, mean - Z_95 * error), min(1.0, mean + Z_95 * error)
-
-
-def colour(field: str, domain: Sequence[str], *, legend: bool = True) -> Any:
-    """A colour for each value of a field."""
-    import altair as alt
-
-    options: dict[str, Any] = {} if legend else {"legend": None}
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(domain), scheme="tableau10"), title=None, **options)
-
-
-def sized(chart: Any) -> Any:
-    """As wide as its place on the page."""
-    from nsr.html import HEIGHT
-
-    return chart.properties(width="container", height=HEIGHT)
-
-
-def chart_of(points: Sequence[Point]) -> Any:
-    """A chart of these points, to be given marks and encodings."""
-    import altair as alt
-    import pandas as pd
-
-    return alt.Chart(pd.DataFrame(points))
+    """A 95 % interval of a mean accuracy over seeds, from their standard error, within [0, 1]."""
+    low, high = Ours(tuple(values)).interval
+    return max(0.0, low), min(1.0, high)

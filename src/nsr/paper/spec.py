@@ -10,6 +10,7 @@ from typing import Any, Generic, Self
 from nsr.paper.cells import C, Metric, Summary
 from nsr.paper.cells import Cell as Cell
 from nsr.paper.cells import Metrics as Metrics
+from nsr.paper.claims import Claim
 from nsr.paper.figures import Figure
 from nsr.paper.tables import Table
 from nsr.training import LATER
@@ -86,12 +87,20 @@ class Experiment(Generic[C]):
     profiles: Mapping[str, Profile]
     metrics: tuple[Metric, ...]
     """What ``run`` measures."""
+    question: str = ""
+    """What was asked, in one sentence."""
     description: str
     """What the page says about the experiment: what is learned, how it is tested, what the paper says."""
+    claims: Callable[[Sequence[Summary[C]]], Sequence[Claim]] = lambda _: ()
+    """What the paper says with ours beside it: the verdicts of the page."""
+    answer: Callable[[Sequence[Summary[C]]], Iterable[Figure]] = lambda _: ()
+    """The panels of the figure that answers the question, with the paper's result in them; none without summaries."""
+    key: str = ""
+    """How to read that figure."""
     tables: Callable[[Sequence[Summary[C]]], Sequence[Table]]
     """The tables that the terminal and the page show; none without summaries."""
     figures: Callable[[Sequence[Summary[C]]], Iterable[Figure]] = lambda _: ()
-    """The figures of the page; none without summaries."""
+    """Further figures, folded away on the page; none without summaries."""
     block: int | None = None
     """Maximum number of seeds in one item, where training them together gains nothing."""
     seconds: Callable[[C, Any], float] = lambda _, recipe: 1e-5 * recipe.epochs

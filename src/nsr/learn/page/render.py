@@ -27,6 +27,7 @@ LANGUAGES = {"python": "Python", "sql": "SQL"}
 def write_page(path: Path, learned: Learned) -> None:
     """Write the page of a learned rule."""
     evidence, program = learned.estimator.evidence_, learned.program
+    charts = [embedded(*chart) for chart in learned_charts(learned)]
     write_html(
         path,
         "nsr.learn.page",
@@ -43,7 +44,8 @@ def write_page(path: Path, learned: Learned) -> None:
         not_covered=listed(evidence.not_covered),
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
-        charts=[embedded(*chart) for chart in learned_charts(learned)],
+        vega=bool(charts),
+        charts=charts,
         mean_error=_mean_error(learned),
         levels=LEVELS,
         **_tree(learned),

@@ -3,15 +3,26 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from statistics import fmean
 
 import numpy as np
 import torch
 
 from nsr.data import COMPARISONS, all_pairs, pairs_around
 from nsr.ensemble import Ensemble
+from nsr.html.charts import Axis, Chart, Line, name_axis, number_axis, power_text
 from nsr.paper.cells import Summary, grouped, metrics
-from nsr.paper.figures import Figure, colour, magnitude_lines, magnitude_points, seed_dots
+from nsr.paper.claims import Claim, over, printed, successes
+from nsr.paper.figures import (
+    DASH,
+    HUES,
+    LABELS,
+    Figure,
+    accuracy_axis,
+    magnitude_axis,
+    magnitude_chart,
+    seed_dots,
+)
 from nsr.paper.measure import GATES, WITHOUT_LABELS, X1, X2, Read, accuracy, accuracy_of_each, read_each
 from nsr.paper.spec import PROFILES, Cell, Experiment, Metrics, Recipe, grid, printed_row
 from nsr.paper.tables import Columns, Table, run_of
@@ -20,6 +31,8 @@ from nsr.training import EXACT, PAPER, fit
 
 POWERS = range(2, 16)
 """The paper tests to 10^13."""
+NAMES = {">": "greater", "<": "less", ">=": "greater-equal", "<=": "less-equal", "=": "equal", "!=": "unequal"}
+"""Names of the comparisons in files."""
 MAGNITUDES = tuple(f"10^{power}" for power in POWERS)
 """Metrics: the accuracy at each magnitude."""
 
@@ -102,18 +115,63 @@ def _table(model: str, summaries: Sequence[Summary[ComparisonCell]]) -> Table:
     )
 
 
+ORDER, EQUALITY = (">", "<", ">=", "<="), ("=", "!=")
+
+
+def claims(summaries: Sequence[Summary[ComparisonCell]]) -> list[Claim]:
+    """Table 1 as means over the magnitudes that the paper prints, and the share of perfect seeds."""
+    found = []
+    for model, comparison in ((model, comparison) for model in ("nsr", "mlp") for comparison in COMPARISONS):
+        names = [name for name in TABLE_1[ComparisonCell(model, comparison)] if name != "train"]
+        paper = fmean(TABLE_1[ComparisonCell(model, comparison)][name] for name in names)
+        shown = [summary for summary in summaries if summary.cell == ComparisonCell(model, comparison)]
+        found.append(printed(model.upper(), f"{comparison}, 10^2 to 10^13", paper, over(shown, names)))
+    registers = [summary for summary in summaries if summary.cell.model == "nsr"]
+    for group in (ORDER, EQUALITY):
+        shown = [summary for summary in registers if summary.cell.comparison in group]
+        what = f"{' '.join(group)}: seeds right on every test to 10^15"
+        found.append(Claim("NSR", what, "", successes(shown, ["train", *MAGNITUDES])))
+    return found
+
+
+def answer(summaries: Sequence[Summary[ComparisonCell]]) -> Iterator[Figure]:
+    """A panel for each comparison: ours and the paper's, NSR and MLP."""
+    x, y = magnitude_axis(10, (3, 6, 9, 12, 15), 2, 15), accuracy_axis(0.4)
+    for comparison, shown in grouped(summaries, lambda summary: summary.cell.comparison).items():
+        yield f"comparisons-{NAMES[comparison]}", f"x1 {comparison} x2", magnitude_chart(shown, x, y, 10)
+
+
+def overview(summaries: Sequence[Summary[ComparisonCell]]) -> Iterator[Figure]:
+    """The picture at the top of the page: means over the comparisons of order, and over those of equality."""
+    ticks = ((1.0, "train"), *((float(power), power_text(10, power)) for power in (3, 6, 9, 12, 15)))
+    x, y = Axis("size of the numbers", 1, 15, ticks), accuracy_axis(0.4)
+    for name, title, group in (("order", "Order: > < >= <=", ORDER), ("equality", "Equality: = and !=", EQUALITY)):
+        shown = [summary for summary in summaries if summary.cell.comparison in group]
+        marks = []
+        for model, label in (("nsr", "paper's NSR"), ("mlp", "paper's MLP")):
+            rows = [summary.published for summary in shown if summary.cell.model == model]
+            if rows:
+                marks.append(Line(_mean_curve(rows), HUES[model, "paper"], label, DASH, 1.5, dots=False))
+        for key, label in LABELS.items():
+            cells = [summary.metrics for summary in shown if (summary.cell.model, summary.recipe) == key]
+            if cells:
+                marks.append(Line(_mean_curve(cells), HUES[key], label, width=2.5))
+        if marks:
+            yield f"overview-{name}", title, Chart(x, y, marks, height=250)
+
+
+def _mean_curve(rows: Sequence[Metrics]) -> list[tuple[float, float]]:
+    """Means of several cells in training, shown at 10, and at each magnitude."""
+    powers_of = {"train": 1} | dict(zip(MAGNITUDES, POWERS, strict=True))
+    return [(power, fmean(row[name] for row in rows)) for name, power in powers_of.items() if name in rows[0]]
+
+
 def figures(summaries: Sequence[Summary[ComparisonCell]]) -> Iterator[Figure]:
-    """Accuracy against magnitude with the paper's beside ours, and the distribution of the seeds."""
+    """The seeds by their mean accuracy, for each recipe and model."""
     for (recipe, model), shown in grouped(summaries, _recipe_and_model).items():
-        points = [point for summary in shown for point in magnitude_points(summary, "comparison", 10)]
-        yield (
-            f"comparisons-{recipe}-{model}",
-            f"{model.upper()}, {run_of(shown)}: ours solid, the paper's dashed",
-            magnitude_lines(points, "comparison", list(COMPARISONS), base=10, lowest=0.4),
-        )
         yield (
             f"comparisons-{recipe}-{model}-seeds",
-            f"{model.upper()}, recipe {recipe}: seeds by their mean accuracy over all magnitudes",
+            f"{model.upper()}, {run_of(shown)}: each seed by its mean accuracy over all magnitudes",
             _seeds(shown),
         )
 
@@ -122,23 +180,16 @@ def _recipe_and_model(summary: Summary[ComparisonCell]) -> tuple[str, str]:
     return summary.recipe, summary.cell.model
 
 
-def _seeds(summaries: Sequence[Summary[ComparisonCell]]) -> Any:
+def _seeds(summaries: Sequence[Summary[ComparisonCell]]) -> Chart:
     """Each comparison a row, each mean accuracy a dot."""
-    import altair as alt
-
+    order = list(COMPARISONS)[::-1]
     points = [
-        {"comparison": summary.cell.comparison, "mean accuracy": round(sum(values) / len(values), 2)}
+        (order.index(summary.cell.comparison), round(fmean(values), 2), HUES[summary.cell.model, "paper"])
         for summary in summaries
         for values in zip(*(summary.values[name] for name in MAGNITUDES), strict=True)
     ]
-    return seed_dots(
-        points,
-        x=alt.X("mean accuracy:Q", scale=alt.Scale(domain=[0.4, 1.02])),
-        y=alt.Y("comparison:N", sort=list(COMPARISONS), title=None),
-        colours=colour("comparison", list(COMPARISONS), legend=False),
-        largest=400,
-        opacity=0.75,
-    )
+    x = number_axis("mean accuracy of a seed", (0.4, 0.6, 0.8, 1.0), low=0.38, high=1.02)
+    return seed_dots(points, x=x, y=name_axis("", order), what="mean accuracy", vertical=False)
 
 
 def _seconds(cell: ComparisonCell, recipe: Recipe) -> float:
@@ -158,7 +209,14 @@ EXPERIMENT = Experiment(
     published=TABLE_1,
     profiles=PROFILES,
     metrics=metrics(accuracy=("train", *MAGNITUDES), flag=("read", WITHOUT_LABELS, "1000 digits"), count=("epochs",)),
+    question="Do registers that learn a comparison on numbers from -10 to 9 still compare numbers of any size?",
     description=DESCRIPTION,
+    claims=claims,
+    answer=answer,
+    key=(
+        "NSR and MLP are trained as in the paper, NSR, exact by our training; dashed lines are the paper's, which"
+        " end at 10^13. Shaded: the 95 % interval of the mean."
+    ),
     tables=tables,
     figures=figures,
 )

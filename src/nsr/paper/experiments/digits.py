@@ -16,11 +16,13 @@ from torch.nn import functional
 
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
+from nsr.html.charts import Band, Chart, Line, Square, number_axis
 from nsr.minibatches import epochs, schedule, shuffled
 from nsr.native.digits import DigitTraining, Pairs, disagreement, steps_of
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
 from nsr.paper.cells import Summary, by_recipe, metrics
-from nsr.paper.figures import Figure, Point, chart_of, colour, lines_with_bands, sized
+from nsr.paper.claims import MARGIN, Claim, Ours, between, over
+from nsr.paper.figures import Figure
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
 from nsr.paper.tables import Columns, Table, plural, run_of
 from nsr.training import EXACT, LATER, LOSSES, PAPER, one_thread
@@ -354,12 +356,12 @@ SUBSET_ROWS = {"all pairs": "accuracy", "shown": "shown", "not shown": "not show
 """Rows of the table of models trained on a subset of the pairs, and the metric of each."""
 SUBSETS = {"of 0 to 4": "of 0 to 4", "3 apart": "up to 3 apart"}
 LINES = {
-    ("nsr", "pairs"): "NSR",
-    ("mlp", "pairs"): "MLP",
-    ("classifier", "pairs"): "classifier",
-    ("classifier", "digits"): "classifier, digits",
+    ("nsr", "pairs"): ("blue", "NSR"),
+    ("mlp", "pairs"): ("orange", "MLP"),
+    ("classifier", "pairs"): ("green", "classifier"),
+    ("classifier", "digits"): ("green", "digits"),
 }
-"""Whose accuracy on what, in the paper's order of colours, and the text of the legend."""
+"""Whose accuracy on what: the paper's colour and the label."""
 NAMES = {">": "greater", "=": "equal"}
 """Names of the comparisons in files."""
 NUMBER_LINES = (("nsr", ">"), ("mlp", ">"), ("nsr", "="))
@@ -405,20 +407,38 @@ def _subset_table(summaries: Sequence[Summary[DigitsCell]]) -> Table:
     )
 
 
+def claims(summaries: Sequence[Summary[DigitsCell]]) -> list[Claim]:
+    """What the paper says about its curves, then accuracies; it prints no numbers."""
+    greater = [summary for summary in _on_all_pairs(summaries) if summary.cell.comparison == ">"]
+
+    def accuracy(model: str, metric: str = "accuracy") -> dict[str, Ours]:
+        return over([summary for summary in greater if summary.cell.model == model], [metric])
+
+    nsr, mlp = accuracy("nsr"), accuracy("mlp")
+    reference = accuracy("classifier", "digits")
+    par = Claim("NSR", "accuracy on pairs minus that of the MLP", "on par", between(nsr, mlp), (-MARGIN, MARGIN), True)
+    below = between(nsr, reference)
+    lower = Claim("NSR", "accuracy on pairs minus digits classified", "lower", below, (-1.0, 0.0), True)
+    return [
+        par,
+        lower,
+        Claim("NSR", "accuracy on pairs", "", nsr),
+        Claim("MLP", "accuracy on pairs", "", mlp),
+        Claim("CNN", "digits classified", "", reference),
+        Claim("NSR", "digits recovered from what was read", "", accuracy("nsr", "digits")),
+    ]
+
+
+def answer(summaries: Sequence[Summary[DigitsCell]]) -> Iterator[Figure]:
+    """Accuracy over the epochs as in the paper's figure, with one standard deviation shaded."""
+    yield from _over_all_epochs(summaries, ">", [("nsr", "pairs"), ("mlp", "pairs"), ("classifier", "digits")])
+
+
 def figures(summaries: Sequence[Summary[DigitsCell]]) -> Iterator[Figure]:
-    """Accuracy over the epochs with one standard deviation shaded, then the number lines of the first seed."""
+    """The same for =, then the number lines of the first seed."""
+    yield from _over_all_epochs(summaries, "=", [("nsr", "pairs"), ("mlp", "pairs"), ("classifier", "pairs")])
     for recipe, shown in by_recipe(_on_all_pairs(summaries)).items():
         present = {(summary.cell.model, summary.cell.comparison): summary for summary in shown}
-        for comparison, name in NAMES.items():
-            points = [
-                point
-                for (model, what), line in LINES.items()
-                if (model, comparison) in present
-                for point in _over_epochs(present[model, comparison], what, line)
-            ]
-            if points:
-                title = f"Pairs {comparison}, recipe {recipe}: mean over seeds, one standard deviation shaded"
-                yield f"digits-{recipe}-{name}", title, _curves(points)
         for model, comparison in NUMBER_LINES:
             if (model, comparison) in present:
                 title = f"The number line of {model.upper()} {comparison}, recipe {recipe}, first seed"
@@ -426,69 +446,52 @@ def figures(summaries: Sequence[Summary[DigitsCell]]) -> Iterator[Figure]:
                 yield name, title, _histograms(present[model, comparison])
 
 
-def _over_epochs(summary: Summary[DigitsCell], what: str, line: str) -> Iterator[Point]:
+def _over_all_epochs(
+    summaries: Sequence[Summary[DigitsCell]], comparison: str, lines: Sequence[tuple[str, str]]
+) -> Iterator[Figure]:
+    for recipe, shown in by_recipe(_on_all_pairs(summaries)).items():
+        present = {s.cell.model: s for s in shown if s.cell.comparison == comparison}
+        marks: list[Line | Band] = []
+        for model, what in lines:
+            if model in present:
+                points = list(_over_epochs(present[model], what))
+                hue, label = LINES[model, what]
+                marks.append(Band([(epoch, low, high) for epoch, _, low, high in points], hue))
+                marks.append(Line([(epoch, mean) for epoch, mean, _, _ in points], hue, label))
+        if marks:
+            lowest = min(point[1] for mark in marks for point in mark.points)
+            ticks = (0.9, 0.95, 1.0) if lowest >= 0.85 else (0.5, 0.75, 1.0) if lowest >= 0.4 else (0.0, 0.5, 1.0)
+            y = number_axis("accuracy", ticks, low=min(lowest, ticks[0]) - 0.005, high=1.005)
+            x = number_axis("epoch", (1, 5, 10, 15, 20))
+            title = f"Pairs {comparison}, {run_of(shown)}: one standard deviation shaded"
+            yield f"digits-{recipe}-{NAMES[comparison]}", title, Chart(x, y, marks)
+
+
+def _over_epochs(summary: Summary[DigitsCell], what: str) -> Iterator[tuple[float, float, float, float]]:
+    """Epoch, mean accuracy, and one standard deviation below and above."""
     for epoch in range(1, EPOCHS + 1):
         values = summary.values.get(after(epoch, what))
         if values is None:  # a profile may have fewer epochs
             return
         mean, deviation = summary.metrics[after(epoch, what)], stdev(values) if len(values) > 1 else 0.0
-        yield {
-            "epoch": epoch,
-            "accuracy": mean,
-            "low": max(0.0, mean - deviation),
-            "high": min(1.0, mean + deviation),
-            "model": line,
-            "seeds": summary.seeds,
-        }
+        yield epoch, mean, max(0.0, mean - deviation), min(1.0, mean + deviation)
 
 
-def _curves(points: Sequence[Point]) -> Any:
-    import altair as alt
-
-    return lines_with_bands(
-        points,
-        x=alt.X("epoch:Q", axis=alt.Axis(tickMinStep=1)),
-        y="accuracy",
-        band=("low", "high"),
-        colours=colour("model", list(LINES.values())),
-        tooltip=["model", "epoch", alt.Tooltip("accuracy:Q", format=".4f"), "seeds"],
-        title="accuracy",
-        point_size=14,
-        scale=alt.Scale(zero=False),
-    )
-
-
-def _histograms(summary: Summary[DigitsCell]) -> Any:
+def _histograms(summary: Summary[DigitsCell]) -> Chart:
     """For each digit a histogram of the numbers that were read in its images, one above the other."""
-    import altair as alt
-
     shares = {(digit, start): summary.values[read_as(digit, start)][0] for digit in range(10) for start in BINS}
     highest = max(shares.values())
     bars = [
-        {
-            "digit": str(digit),
-            "from": start,
-            "to": start + BIN,
-            "share": share,
-            "base": digit,
-            "top": digit + 0.95 * share / highest,
-        }
+        Square(
+            (start, start + BIN),
+            (digit, digit + 0.95 * share / highest),
+            "blue" if digit % 2 else "green",
+            text=f"{share:.1%} of the images of {digit} read as {start:g} to {start + BIN:g}",
+        )
         for (digit, start), share in shares.items()
         if share
     ]
-    y = alt.Y("base:Q", scale=alt.Scale(domain=[0, 10]), title="digit shown", axis=alt.Axis(values=list(range(10))))
-    return sized(
-        chart_of(bars)
-        .mark_rect()
-        .encode(
-            alt.X("from:Q", scale=alt.Scale(domain=[0, 9], nice=False), title="number read"),
-            y,
-            x2="to",
-            y2="top",
-            color=colour("digit", [str(digit) for digit in range(10)], legend=False),
-            tooltip=["digit", "from", "to", alt.Tooltip("share:Q", format=".1%")],
-        )
-    )
+    return Chart(number_axis("number read", range(10)), number_axis("digit shown", range(10), high=10), bars)
 
 
 def _seconds(cell: DigitsCell, recipe: DigitsRecipe) -> float:
@@ -542,7 +545,14 @@ EXPERIMENT = Experiment(
         share=[read_as(digit, start) for digit in range(10) for start in BINS],
         count=["trained on"],
     ),
+    question="Can a register teach the network below it to read digits, from comparisons of pairs alone?",
     description=DESCRIPTION,
+    claims=claims,
+    answer=answer,
+    key=(
+        "Accuracy on all pairs of the test images, and of the digit classifier on the digits, as in the paper's "
+        "figure; the paper says that the NSR is on par with the MLP and that both stay below the classifier."
+    ),
     tables=tables,
     figures=figures,
 )

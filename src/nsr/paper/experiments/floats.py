@@ -4,22 +4,26 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 
 from nsr.data import COMPARISONS, all_pairs, pairs_around
 from nsr.ensemble import Ensemble
+from nsr.html.charts import Chart, Line, name_axis, power_axis, power_text
 from nsr.nn import NSR
 from nsr.paper.cells import Summary, by_recipe, metrics
-from nsr.paper.figures import Figure, colour, heat_map, perfect_seeds, seed_dots
+from nsr.paper.claims import Claim, Ours, at_least, over
+from nsr.paper.figures import Figure, accuracy_axis, heat_map, perfect_seeds, seed_dots
 from nsr.paper.measure import accuracy_of_each
 from nsr.paper.spec import Cell, Experiment, Metrics, Profile, Recipe, grid
 from nsr.paper.tables import Mean, Row, Table, mean_of, run_of
 from nsr.training import EXACT, PAPER, fit, fold
 
 POWERS = range(2, 14)
+LEARNED, FAILED = 0.95, 0.6
+"""The least accuracy of what is learned almost perfectly, and the most of what is not: always the same answer is right
+on 10 or 11 of 21 pairs. The paper gives words and no numbers."""
 SERIES = tuple(10.0**power for power in range(-3, 4))
 """The paper's values of delta and of lambda."""
 LONG_SERIES = tuple(10.0**power for power in range(-6, 7))
@@ -126,72 +130,104 @@ def _automatic_table(summaries: Sequence[Summary[FloatCell]]) -> Table:
     )
 
 
-def figures(summaries: Sequence[Summary[FloatCell]]) -> Iterator[Figure]:
-    """A map for each comparison, and the seeds of all squares of > and = on one axis."""
-    for recipe, given in by_recipe(_given(summaries)).items():
-        for comparison, name in NAMES.items():
-            figure = _map(given, [comparison], "scale", SERIES[::-1], "lambda")
-            yield f"floats-{recipe}-{name}", f"{comparison}, {run_of(given)}", figure
-        title = f"Recipe {recipe}: seeds by lambda times delta and by their mean accuracy"
-        yield f"floats-{recipe}-seeds", title, _seeds(given)
+EASY, HARD = (">", "<", ">=", "<="), ("=", "!=")
+
+
+def claims(summaries: Sequence[Summary[FloatCell]]) -> list[Claim]:
+    """What the paper says about the thresholds of lambda; it prints no numbers."""
+    given = _given(summaries)
+
+    def means(comparisons: Sequence[str], low: float, high: float) -> dict[str, Ours]:
+        return over([s for s in given if low <= _product(s) < high], comparisons)
+
+    learned, not_learned = "learned almost perfectly", "not learned"
+    found = [
+        at_least("NSR", "> < >= <=, lambda x delta >= 10^-3", learned, LEARNED, means(EASY, 1e-3, math.inf)),
+        at_least("NSR", "= !=, lambda x delta >= 1", learned, LEARNED, means(HARD, 1, math.inf)),
+        Claim("NSR", "= !=, lambda x delta < 1", not_learned, means(HARD, 0, 1), (0.0, FAILED), True),
+    ]
     automatic = _automatic(summaries)
     if automatic:
+        what = "all six, lambda from the data, delta 10^-6 to 10^6"
+        found.append(Claim("NSR", what, "", over(automatic, list(COMPARISONS))))
+    return found
+
+
+def _product(summary: Summary[FloatCell]) -> float:
+    return 10.0 ** _exponent(summary)
+
+
+def _exponent(summary: Summary[FloatCell]) -> int:
+    return round(math.log10(summary.cell.delta * float(summary.cell.scale)))
+
+
+def answer(summaries: Sequence[Summary[FloatCell]]) -> Iterator[Figure]:
+    """The maps of > and = with the paper's thresholds, trained as in the paper, or else as there are results."""
+    groups = by_recipe(_given(summaries))
+    for recipe in list(groups)[:1]:
+        yield from _maps(recipe, groups[recipe], [">", "="])
+
+
+def figures(summaries: Sequence[Summary[FloatCell]]) -> Iterator[Figure]:
+    """The maps of the other comparisons and recipes, the seeds of all squares, and lambda from the data."""
+    for number, (recipe, given) in enumerate(by_recipe(_given(summaries)).items()):
+        yield from _maps(recipe, given, [c for c in NAMES if number or c not in (">", "=")])
+        for comparison in (">", "="):
+            title = f"{comparison}, recipe {recipe}: each seed by lambda x delta and its mean accuracy"
+            yield f"floats-{recipe}-{NAMES[comparison]}-seeds", title, _seeds(given, comparison)
+    automatic = _automatic(summaries)
+    if automatic:
+        squares = [
+            (LONG_SERIES.index(s.cell.delta), row, s.metrics[comparison], perfect_seeds(s, comparison))
+            for s in automatic
+            for row, comparison in enumerate(reversed(COMPARISONS))
+        ]
+        x = name_axis("delta", [_text(value) for value in LONG_SERIES], every=3)
+        y = name_axis("", list(COMPARISONS)[::-1])
         title = f"Beyond the paper: lambda from the data, {run_of(automatic)}"
-        yield "floats-auto", title, _map(automatic, list(COMPARISONS), "comparison", list(COMPARISONS), None)
+        yield "floats-auto", title, heat_map(squares, x=x, y=y, lowest=0.45)
 
 
-def _map(
-    summaries: Sequence[Summary[FloatCell]],
-    comparisons: Sequence[str],
-    row: str,
-    order: Sequence[float | str],
-    title: str | None,
-) -> Any:
-    import altair as alt
-
-    squares = [
-        {
-            "delta": _text(summary.cell.delta),
-            "scale": _text(summary.cell.scale),
-            "comparison": comparison,
-            "accuracy": summary.metrics[comparison],
-            "perfect seeds": perfect_seeds(summary, comparison),
-        }
-        for summary in summaries
-        for comparison in comparisons
-    ]
-    x = alt.X("delta:O", sort=[_text(value) for value in LONG_SERIES], axis=alt.Axis(labelAngle=0))
-    y = alt.Y(f"{row}:O", sort=[_text(value) for value in order], title=title)
-    return heat_map(squares, x=x, y=y, tooltip=["comparison", "delta", "scale"], lowest=0.45)
+def _maps(recipe: str, summaries: Sequence[Summary[FloatCell]], comparisons: Sequence[str]) -> Iterator[Figure]:
+    for comparison in comparisons:
+        squares = [
+            (
+                SERIES.index(s.cell.delta),
+                SERIES.index(float(s.cell.scale)),
+                s.metrics[comparison],
+                f"delta {s.cell.delta:g}, lambda {s.cell.scale:g}: {s.metrics[comparison]:.4f}, "
+                + perfect_seeds(s, comparison),
+            )
+            for s in summaries
+        ]
+        x, y = (name_axis(title, [_text(value) for value in SERIES]) for title in ("delta", "lambda"))
+        title = f"x1 {comparison} x2: {run_of(summaries)}"
+        marks = _threshold(0 if comparison in HARD else -3)
+        yield f"floats-{recipe}-{NAMES[comparison]}", title, heat_map(squares, x=x, y=y, lowest=0.45, marks=marks)
 
 
-def _seeds(summaries: Sequence[Summary[FloatCell]]) -> Any:
-    """All squares of the maps of > and =, each mean accuracy a dot."""
-    import altair as alt
+def _threshold(exponent: int) -> list[Line]:
+    """The stairs above which the paper says that a comparison is learned: lambda x delta of 10^exponent."""
+    last = len(SERIES) - 1
+    corners = []
+    for column in range(len(SERIES)):
+        row = last + exponent - column  # indices of powers from -3 to 3
+        if 0 <= row <= last:
+            corners += [(column - 0.5, row - 0.5), (column + 0.5, row - 0.5)]
+    return [Line(corners, "#ffffff", "", "", 5, dots=False), Line(corners, "#000000", "", "", 2.5, dots=False)]
 
-    field = "log10 of lambda x delta"
+
+def _seeds(summaries: Sequence[Summary[FloatCell]], comparison: str) -> Chart:
+    """All squares of a map, each mean accuracy a dot."""
     points = [
-        {
-            "comparison": comparison,
-            field: round(math.log10(summary.cell.delta * float(summary.cell.scale))),
-            "mean accuracy": round(value, 2),
-        }
-        for summary in summaries
-        for comparison in (">", "=")
-        for value in summary.values[comparison]
+        (_exponent(summary), round(value, 2), "blue") for summary in summaries for value in summary.values[comparison]
     ]
-    return seed_dots(
-        points,
-        x=alt.X(f"{field}:Q", axis=alt.Axis(tickMinStep=1)),
-        y=alt.Y("mean accuracy:Q", scale=alt.Scale(domain=[0.4, 1.02])),
-        colours=colour("comparison", [">", "="]),
-        largest=300,
-        opacity=0.7,
-    )
+    x = power_axis("lambda x delta", 10, (-6, -3, 0, 3, 6), low=-6.5, high=6.5)
+    return seed_dots(points, x=x, y=accuracy_axis(0.4, "mean accuracy"), what="mean accuracy", vertical=True)
 
 
-def _text(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
+def _text(value: float) -> str:
+    return power_text(10, round(math.log10(value)))
 
 
 EXPERIMENT = Experiment(
@@ -214,7 +250,14 @@ EXPERIMENT = Experiment(
         "paper": Profile(name="paper", seeds=20),
     },
     metrics=metrics(accuracy=[*COMPARISONS, *(f"train {name}" for name in COMPARISONS)], count=["epochs"]),
+    question="Which lambda does a register need for numbers that are delta apart?",
     description=DESCRIPTION,
+    claims=claims,
+    answer=answer,
+    key=(
+        "Mean accuracy over 10^2 to 10^13, in digits and as colour. Above the black stairs the paper says that "
+        "the comparison is learned."
+    ),
     tables=tables,
     figures=figures,
 )

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -11,9 +10,11 @@ from torch import Tensor
 
 from nsr.data import FUNCTIONS, Rows, all_pairs, function_around, function_of_all_pairs, pairs_around
 from nsr.ensemble import Ensemble
+from nsr.html.charts import Axis, Band, Chart, Line, number_axis
 from nsr.nn import NSR, Piecewise
 from nsr.paper.cells import SOFT, Summary, by_recipe, metrics
-from nsr.paper.figures import Figure, colour, lines_with_bands, mean_interval, perfect_seeds
+from nsr.paper.claims import Claim, Ours, between, over
+from nsr.paper.figures import DASH, Figure, accuracy_axis, mean_interval, seed_dots
 from nsr.paper.measure import Read, accuracy_of_each, nearness_of_each, read_each
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, Recipe, grid
 from nsr.paper.tables import Row, Table, mean_of, run_of
@@ -21,6 +22,11 @@ from nsr.training import EXACT, PAPER, fit, fold
 
 COMPARED = ("=", "!=")
 TASKS = (*COMPARED, "f")
+COLOURS = {"=": "blue", "!=": "orange", "f": "green"}
+FILES = {"=": "equal", "!=": "unequal", "f": "f"}
+"""Names of the tasks in files."""
+GREAT, SMALL = 0.1, 0.05
+"""What counts as a great benefit, and the most that counts as none: the paper gives words and no numbers."""
 POWERS = range(2, 14)
 """Powers of 10 for the comparisons and of 3 for f, as in Sections 4.1 and 4.3."""
 
@@ -119,39 +125,58 @@ def _columns(summaries: Sequence[Summary[RedundancyCell]]) -> dict[str, str]:
     return {task: task for task in TASKS} | soft
 
 
-def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
-    """Mean accuracy against the number of units, with the 95 % interval of the mean shaded."""
-    for recipe, shown in by_recipe(summaries).items():
-        title = f"{run_of(shown).capitalize()}: mean over all magnitudes, 95 % interval of the mean shaded"
-        yield f"redundancy-{recipe}", title, _curves(shown)
+def claims(summaries: Sequence[Summary[RedundancyCell]]) -> list[Claim]:
+    """What the paper says about the curves; it prints no numbers."""
 
+    def gain(task: str, few: int, many: int) -> dict[str, Ours]:
+        return between(*(over([s for s in summaries if s.cell.redundancy == n], [task]) for n in (many, few)))
 
-def _curves(summaries: Sequence[Summary[RedundancyCell]]) -> Any:
-    import altair as alt
-
-    points = [
-        {
-            "task": task,
-            "units": summary.cell.redundancy,
-            "accuracy": summary.metrics[task],
-            "low": low,
-            "high": high,
-            "perfect seeds": perfect_seeds(summary, task),
-        }
-        for summary in summaries
-        for task in TASKS
-        for low, high in [mean_interval(summary.values[task])]
+    found = [
+        Claim("NSR", f"{task}: gain from 1 to 10 units", "benefits greatly", gain(task, 1, 10), (GREAT, 1.0))
+        for task in COMPARED
     ]
-    return lines_with_bands(
-        points,
-        x=alt.X("units:Q", title="redundant units", axis=alt.Axis(tickMinStep=1)),
-        y="accuracy",
-        band=("low", "high"),
-        colours=colour("task", TASKS),
-        tooltip=["task", "units", alt.Tooltip("accuracy:Q", format=".4f"), "perfect seeds"],
-        title="mean accuracy",
-        scale=alt.Scale(domain=[0.4, 1.02], clamp=True),
-    )
+    small = (-SMALL, SMALL)
+    found.append(Claim("NSR", "f: gain from 1 to 10 units", "no strong effect", gain("f", 1, 10), small))
+    found += [
+        Claim("NSR", f"{task}: gain from 10 to 15 units", "no more benefit", gain(task, 10, 15), small)
+        for task in COMPARED
+    ]
+    for task in TASKS:
+        shown = [summary for summary in summaries if summary.cell.redundancy == 10]
+        found.append(Claim("NSR", f"{task}: mean accuracy with 10 units", "", over(shown, [task])))
+    return found
+
+
+def answer(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
+    """Mean accuracy against the number of units, with the 95 % interval of the mean shaded, and the paper's plateau."""
+    for recipe, shown in by_recipe(summaries).items():
+        yield f"redundancy-{recipe}", run_of(shown).capitalize(), _curves(shown)
+
+
+def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
+    """The seeds behind the means, for each recipe and task."""
+    for recipe, shown in by_recipe(summaries).items():
+        for task in TASKS:
+            title = f"{task}, recipe {recipe}: each seed by its mean accuracy"
+            points = [
+                (summary.cell.redundancy, round(value, 2), COLOURS[task])
+                for summary in shown
+                for value in summary.values[task]
+            ]
+            x = number_axis("redundant units", (1, 5, 10, 15), low=0, high=16)
+            chart = seed_dots(points, x=x, y=accuracy_axis(), what="mean accuracy", vertical=True)
+            yield f"redundancy-{recipe}-{FILES[task]}-seeds", title, chart
+
+
+def _curves(summaries: Sequence[Summary[RedundancyCell]]) -> Chart:
+    plateau = Line([(9, 0.4), (9, 1.03)], "grey", "", DASH, 1.5, dots=False)
+    marks: list[Line | Band] = [plateau]
+    for task, colour in COLOURS.items():
+        points = [(summary.cell.redundancy, summary.metrics[task]) for summary in summaries]
+        band = [(summary.cell.redundancy, *mean_interval(summary.values[task])) for summary in summaries]
+        marks += [Band(band, colour), Line(points, colour, task)]
+    x = Axis("redundant units", 1, 15, ((1, "1"), (5, "5"), (9, "9: paper's plateau"), (15, "15")))
+    return Chart(x, accuracy_axis(0.4, "mean accuracy"), marks)
 
 
 EXPERIMENT = Experiment(
@@ -174,7 +199,14 @@ EXPERIMENT = Experiment(
         "paper": Profile(name="paper", seeds=100),
     },
     metrics=metrics(accuracy=TASKS, soft=["f"]),
+    question="How many redundant units does a register need?",
     description=DESCRIPTION,
+    claims=claims,
+    answer=answer,
+    key=(
+        "Mean accuracy over all magnitudes; shaded: the 95 % interval of the mean. The dashed line is where the "
+        "paper sees the gain of = and != end."
+    ),
     tables=tables,
     figures=figures,
 )

@@ -1,53 +1,40 @@
 """The paper's explanatory figures of the status bits (Sections 3.2 and 3.3)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-import altair as alt
-import pandas as pd
 import torch
 
+from nsr.html.charts import Chart, Dot, Line, number_axis
 from nsr.nn.bits import exact_bits, status_bits
-from nsr.paper.figures import Figure, colour, sized
+from nsr.paper.figures import Figure
 
-BITS = ("sign", "zero")
+COLOURS = {"sign": "blue", "zero": "orange"}
 
 
 def status_bit_figures() -> Iterator[Figure]:
     """Discrete and relaxed bits, and the effect of lambda."""
-    difference = torch.linspace(-3, 3, 121, dtype=torch.float64)
     integers = torch.arange(-3, 4, dtype=torch.float64)
-    relaxed = _points(difference, dict(zip(BITS, status_bits(difference), strict=True)))
-    discrete = _points(integers, dict(zip(BITS, exact_bits(integers), strict=True)))
-    lines = alt.Chart(relaxed).mark_line().encode(*_axes(), color=colour("bit", BITS))
-    points = (
-        alt.Chart(discrete)
-        .mark_point(filled=True, size=60)
-        .encode(*_axes(), color=colour("bit", BITS), shape=alt.Shape("bit:N", legend=None))
-    )
-    yield "bits", "Sign and zero bit: of a CPU (points) and relaxed (lines)", sized(points + lines)
-    yield "bits-lambda", "The same bits with lambda 3 and 1/3", sized(_with_lambda(difference))
-
-
-def _with_lambda(difference: torch.Tensor) -> Any:
-    parts = [
-        _points(difference, dict(zip(BITS, status_bits(difference, scale), strict=True))).assign(**{"lambda": name})
-        for scale, name in ((3.0, "3"), (1.0, "1"), (1 / 3, "1/3"))
+    points = [
+        Dot(d, value, 4.5, colour)
+        for (name, colour), bit in zip(COLOURS.items(), exact_bits(integers), strict=True)
+        for d, value in zip(integers.tolist(), bit.tolist(), strict=True)
     ]
-    dashes = alt.StrokeDash(
-        "lambda:N",
-        scale=alt.Scale(domain=["1", "3", "1/3"], range=[[1, 0], [8, 4], [2, 3]]),
-        legend=alt.Legend(symbolType="stroke"),
-    )
-    chart = alt.Chart(pd.concat(parts)).mark_line()
-    return chart.encode(*_axes(), color=colour("bit", BITS), strokeDash=dashes, detail="lambda:N")
-
-
-def _points(difference: torch.Tensor, bits: Mapping[str, torch.Tensor]) -> pd.DataFrame:
-    return pd.concat(
-        [pd.DataFrame({"d": difference.numpy(), "value": bit.numpy(), "bit": name}) for name, bit in bits.items()]
+    yield "bits", "Sign and zero bit: of a CPU (points) and relaxed (lines)", _chart([*points, *_lines(1.0)])
+    sharper, flatter = _lines(3.0, dash="8 4"), _lines(1 / 3, dash="2 3")
+    yield (
+        "bits-lambda",
+        "The same bits with lambda 1 (solid), 3 (dashed), 1/3 (dotted)",
+        (_chart([*_lines(1.0), *sharper, *flatter])),
     )
 
 
-def _axes() -> tuple[alt.X, alt.Y]:
-    return alt.X("d:Q", title="difference"), alt.Y("value:Q", title="bit")
+def _lines(scale: float, dash: str = "") -> list[Line]:
+    difference = torch.linspace(-3, 3, 121, dtype=torch.float64)
+    return [
+        Line(list(zip(difference.tolist(), bit.tolist(), strict=True)), colour, "" if dash else name, dash, dots=False)
+        for (name, colour), bit in zip(COLOURS.items(), status_bits(difference, scale), strict=True)
+    ]
+
+
+def _chart(marks: Sequence[Dot | Line]) -> Chart:
+    return Chart(number_axis("difference d", range(-3, 4)), number_axis("bit", (-1, 0, 1), low=-1.1, high=1.1), marks)

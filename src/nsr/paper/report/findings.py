@@ -81,6 +81,11 @@ class Loss:
     seeds: int
 
     @property
+    def place(self) -> str:
+        """Where, in a few words."""
+        return f"{self.cell}, recipe {self.recipe}: {len(self.points)} of {self.of} points"
+
+    @property
     def text(self) -> str:
         """One line."""
         what = "the soft NSR" if self.soft else "the NSR"

@@ -1,27 +1,30 @@
 """The page: one self-contained HTML file that is a function of summaries, and the same figures as pictures."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import vl_convert
-
 from nsr.files import write
-from nsr.html import VEGA_LITE, embedded, write_html
+from nsr.html import write_html
 from nsr.paper.cells import Summary
+from nsr.paper.claims import SOFT_COLUMN, Claim, Judgement, Ours, judge
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.experiments.comparisons import overview
+from nsr.paper.figures import Figure
 from nsr.paper.report.appendix import mlp_weights, nsr_weights, runtimes
 from nsr.paper.report.bits import status_bit_figures
 from nsr.paper.report.diagrams import DIAGRAMS
-from nsr.paper.report.findings import baselines, differences, losses
+from nsr.paper.report.findings import Loss, baselines, differences, losses, number
 from nsr.paper.spec import Experiment
 from nsr.paper.tables import Table
 
 UNKNOWN = dict.fromkeys(("cpu", "cores", "instructions", "system", "python", "torch", "nsr", "training"), "unknown")
 """What the page shows of an environment that was not recorded completely."""
+FILE_WIDTH = 480
+"""Width of a figure as a file, in pixels."""
 
 Summaries = Mapping[str, Sequence[Summary[Any]]]
 """The summaries of each experiment, by its name."""
@@ -42,13 +45,37 @@ class Section:
     """Minutes of one core, by recipe."""
     megabytes: float
     """Peak memory of a worker."""
+    claims: Sequence[Claim]
+    has_mlp: bool
+    """Whether there are results of an MLP to compare with."""
     differences: list[str]
     """Where recipe ``paper`` differs from the printed numbers."""
-    losses: list[str]
+    losses: list[Loss]
     """Where our NSR is worse than our MLP."""
     baselines: list[str]
     """Whether the MLP of each cell fits its training rows."""
     tables: Sequence[Table]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are no results at all."""
+        return not self.seeds
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of the table of claims: recipes, and the trained networks where programs are tested."""
+        present = {column for claim in self.claims for column in claim.ours}
+        names = {recipe: f"ours, recipe {recipe}" for recipe in self.experiment.recipes}
+        return {name: text for name, text in (names | {SOFT_COLUMN: "exact, soft network"}).items() if name in present}
+
+    def judgement(self, recipe: str, model: str = "NSR") -> Judgement:
+        """The verdict under a recipe."""
+        return judge(self.claims, recipe, model)
+
+    @property
+    def beaten(self) -> list[Loss]:
+        """The losses of what is handed out: the tested NSR or program, not the soft network behind a program."""
+        return [loss for loss in self.losses if not loss.soft]
 
 
 def section(experiment: Experiment[Any], summaries: Sequence[Summary[Any]]) -> Section:
@@ -68,40 +95,71 @@ def section(experiment: Experiment[Any], summaries: Sequence[Summary[Any]]) -> S
             for recipe in experiment.recipes
         },
         megabytes=max((summary.memory for summary in summaries), default=0) / 2**20,
+        claims=experiment.claims(summaries),
+        has_mlp=any(getattr(summary.cell, "model", None) == "mlp" for summary in summaries),
         differences=differences(summaries),
-        losses=[loss.text for loss in losses(experiment, summaries)],
+        losses=losses(experiment, summaries),
         baselines=baselines(summaries),
         tables=experiment.tables(summaries),
     )
 
 
 def write_page(file: Path, summaries: Summaries) -> None:
-    """Write the page. What has no results is shown as missing."""
+    """Write the page. What has no results is listed as not run."""
     environments = {text for group in summaries.values() for summary in group for text in summary.environments}
+    sections = [section(experiment, summaries.get(name, [])) for name, experiment in EXPERIMENTS.items()]
     write_html(
         file,
         "nsr.paper.report",
         "page.html.j2",
-        sections=[section(experiment, summaries.get(name, [])) for name, experiment in EXPERIMENTS.items()],
-        figures={
-            name: [embedded(*figure) for figure in experiment.figures(summaries.get(name, []))]
-            for name, experiment in EXPERIMENTS.items()
-        },
+        sections=sections,
+        overview=drawn(overview(summaries.get("comparisons", []))),
+        answers={name: drawn(experiment.answer(summaries.get(name, []))) for name, experiment in EXPERIMENTS.items()},
+        figures={name: drawn(experiment.figures(summaries.get(name, []))) for name, experiment in EXPERIMENTS.items()},
+        value=value_text,
+        interval=interval_text,
         diagrams=DIAGRAMS,
-        appendices=[runtimes(summaries), nsr_weights(), mlp_weights()],
-        bits=[embedded(*figure) for figure in status_bit_figures()],
+        runtimes=runtimes(summaries),
+        weights=[nsr_weights(), mlp_weights()],
+        bits=drawn(status_bit_figures()),
         environments=[UNKNOWN | json.loads(environment) for environment in sorted(environments)],
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
     )
 
 
+def drawn(figures: Iterable[Figure]) -> list[dict[str, str]]:
+    """Figures as the template shows them."""
+    return [{"name": name, "title": title, "svg": chart.on_page(title)} for name, title, chart in figures]
+
+
+def value_text(ours: Ours) -> str:
+    """A mean, or the number of successes."""
+    return f"{sum(ours.values):.0f} of {len(ours.values)}" if ours.is_rate else number(ours.mean)
+
+
+def interval_text(ours: Ours) -> str:
+    """Its 95 % interval."""
+    low, high = ours.interval
+    return f"{number(low)} to {number(high)}"
+
+
+def all_figures(summaries: Summaries) -> Iterator[Figure]:
+    """Every figure of the page."""
+    yield from overview(summaries.get("comparisons", []))
+    yield from status_bit_figures()
+    for name, experiment in EXPERIMENTS.items():
+        yield from experiment.answer(summaries.get(name, []))
+        yield from experiment.figures(summaries.get(name, []))
+
+
 def write_figures(folder: Path, summaries: Summaries) -> int:
     """Write every figure as SVG and PNG; returns their number."""
-    figures = list(status_bit_figures())
-    for name, experiment in EXPERIMENTS.items():
-        figures += experiment.figures(summaries.get(name, []))
-    for name, title, chart in figures:
-        specification = chart.properties(width=420, title=title).to_dict()
-        write(folder / f"{name}.svg", vl_convert.vegalite_to_svg(specification, vl_version=VEGA_LITE))
-        write(folder / f"{name}.png", vl_convert.vegalite_to_png(specification, vl_version=VEGA_LITE, scale=2))
-    return len(figures)
+    import vl_convert
+
+    written = 0
+    for name, title, chart in all_figures(summaries):
+        picture = chart.as_file(title, FILE_WIDTH)
+        write(folder / f"{name}.svg", picture)
+        write(folder / f"{name}.png", vl_convert.svg_to_png(picture, scale=2))
+        written += 1
+    return written
