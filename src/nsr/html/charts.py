@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from types import MappingProxyType
 
+Value = float | int
+"""A number on an axis."""
 LIGHT: Mapping[str, str] = MappingProxyType(
     {
         "ink": "#1c2126",
@@ -24,18 +26,20 @@ LIGHT: Mapping[str, str] = MappingProxyType(
     }
 )
 """Colours that colour-blind readers can tell apart, at least 4.5 to 1 against white; the page has a dark version."""
-VIRIDIS = ((68, 1, 84), (71, 45, 123), (59, 82, 139), (44, 114, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99))
-VIRIDIS += ((170, 220, 50), (253, 231, 37))
+VIRIDIS = (
+    *((68, 1, 84), (71, 45, 123), (59, 82, 139), (44, 114, 142), (33, 144, 141)),
+    *((39, 173, 129), (92, 200, 99), (170, 220, 50), (253, 231, 37)),
+)
 """Evenly spaced colours from dark to bright, readable for colour-blind readers."""
 HEIGHT = 220
 """Height of the area inside the axes."""
-FONT, LETTER, LINE = 12, 6.6, 14
+FONT, LETTER, LINE = 12, 7.0, 14
 """Size of texts, their mean width for each character, and their distance, in pixels."""
 TOP, BOTTOM = 10, 40
 """Space above the area, and below it for the labels and the title of the axis."""
 
 
-def _same(value: float) -> float:
+def _same(value: Value) -> Value:
     return value
 
 
@@ -44,25 +48,25 @@ class Axis:
     """An axis: its range, and the labels of its ticks."""
 
     title: str
-    low: float
-    high: float
-    ticks: Sequence[tuple[float, str]]
-    transform: Callable[[float], float] = _same
+    low: Value
+    high: Value
+    ticks: Sequence[tuple[Value, str]]
+    transform: Callable[[Value], Value] = _same
 
-    def at(self, value: float) -> float:
+    def at(self, value: Value) -> float:
         """The place of a value as a fraction of the axis; values beyond its ends are at the ends."""
         low, high = self.transform(self.low), self.transform(self.high)
         return min(1.0, max(0.0, (self.transform(value) - low) / (high - low)))
 
 
-def number_axis(title: str, ticks: Sequence[float], *, low: float | None = None, high: float | None = None) -> Axis:
+def number_axis(title: str, ticks: Sequence[Value], *, low: Value | None = None, high: Value | None = None) -> Axis:
     """An axis from its first tick to its last one, or beyond them."""
     labels = [(value, f"{value:g}") for value in ticks]
     return Axis(title, ticks[0] if low is None else low, ticks[-1] if high is None else high, labels)
 
 
 def power_axis(
-    title: str, base: int, ticks: Sequence[int], *, low: float | None = None, high: float | None = None
+    title: str, base: int, ticks: Sequence[int], *, low: Value | None = None, high: Value | None = None
 ) -> Axis:
     """The same for exponents, labelled as powers of a base."""
     axis = number_axis(title, ticks, low=low, high=high)
@@ -75,28 +79,28 @@ def name_axis(title: str, texts: Sequence[str], *, every: int = 1) -> Axis:
     return Axis(title, -0.5, len(texts) - 0.5, shown)
 
 
-def error_axis(title: str, least: float, largest: float) -> Axis:
+def error_axis(title: str, least: Value, largest: Value) -> Axis:
     """An axis for errors that are 0 or of any size: logarithmic above ``least``, which is next to 0."""
     exponents = range(round(math.log10(least)), math.ceil(math.log10(largest)) + 1)
     labels = [(0.0, "0"), *((10.0**n, power_text(10, n)) for n in exponents if n % 3 == 0 and n > exponents[0])]
     return Axis(title, 0.0, 10.0 ** exponents[-1], labels, lambda value: math.asinh(value / (2 * least)))
 
 
-def power_text(base: int, exponent: float) -> str:
+def power_text(base: int, exponent: Value) -> str:
     """A power with its exponent raised."""
     return f"{base}{str(round(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 @dataclass(frozen=True)
 class Line:
-    """Points joined by a line, with its label at its right end."""
+    """Points joined by a line; its label is at the right of the area, as high as its last point."""
 
-    points: Sequence[tuple[float, float]]
+    points: Sequence[tuple[Value, Value]]
     colour: str = "blue"
     label: str = ""
     dash: str = ""
     """Lengths of its dashes and gaps; empty: none."""
-    width: float = 2
+    width: Value = 2
     dots: bool = True
 
 
@@ -104,7 +108,7 @@ class Line:
 class Band:
     """The area between two curves: positions, lower and upper ends."""
 
-    points: Sequence[tuple[float, float, float]]
+    points: Sequence[tuple[Value, Value, Value]]
     colour: str = "blue"
 
 
@@ -112,9 +116,9 @@ class Band:
 class Dot:
     """A filled circle; its text is shown when the pointer rests on it."""
 
-    x: float
-    y: float
-    radius: float
+    x: Value
+    y: Value
+    radius: Value
     colour: str = "blue"
     text: str = ""
 
@@ -123,8 +127,8 @@ class Dot:
 class Square:
     """A rectangle: from and to, on both axes; with a text in it, and one that is shown when the pointer rests on it."""
 
-    x: tuple[float, float]
-    y: tuple[float, float]
+    x: tuple[Value, Value]
+    y: tuple[Value, Value]
     fill: str
     """A colour of the page by name, or an RGB colour."""
     inside: str = ""
@@ -147,7 +151,7 @@ class Chart:
     @property
     def left(self) -> float:
         """Space for the labels of the vertical axis, and for its title, which is turned."""
-        return 10 + LETTER * max(len(text) for _, text in self.y.ticks) + (18 if self.y.title else 0)
+        return 12 + LETTER * max(len(text) for _, text in self.y.ticks) + (18 if self.y.title else 0)
 
     @property
     def right(self) -> float:
@@ -161,9 +165,9 @@ class Chart:
     def on_page(self, title: str) -> str:
         """SVG that is as wide as its place on a page."""
         return (
-            f'<svg role="img" aria-label="{escape(title)}" height="{self.height}" style="margin:{TOP}px '
-            f'{self.right:.0f}px {BOTTOM}px {self.left:.0f}px;width:calc(100% - {self.left + self.right:.0f}px)">'
-            f"{''.join(_Drawing(self, None).parts())}</svg>"
+            f'<div class="plot" style="padding:{TOP}px {self.right:.0f}px {BOTTOM}px {self.left:.0f}px">'
+            f'<svg role="img" aria-label="{escape(title)}" width="100%" height="{self.height}">'
+            f"{''.join(_Drawing(self, None).parts())}</svg></div>"
         )
 
     def as_file(self, title: str, width: int) -> str:
@@ -181,15 +185,15 @@ class Chart:
 class _Drawing:
     """A chart in percentages of an unknown width, or in pixels of a known one."""
 
-    def __init__(self, chart: Chart, width: float | None) -> None:
+    def __init__(self, chart: Chart, width: Value | None) -> None:
         self.chart, self.width = chart, width
         self.unit = 1000.0 if width is None else width
 
-    def across(self, value: float) -> str:
+    def across(self, value: Value) -> str:
         fraction = self.chart.x.at(value)
         return f"{100 * fraction:.4g}%" if self.width is None else f"{fraction * self.width:.1f}"
 
-    def down(self, value: float) -> float:
+    def down(self, value: Value) -> float:
         return self.chart.height * (1 - self.chart.y.at(value))
 
     def colour(self, name: str) -> str:
@@ -198,9 +202,11 @@ class _Drawing:
     def parts(self) -> Iterator[str]:
         marks = self.chart.marks
         yield from self._axes()
+        yield '<g text-anchor="middle" font-size="11" shape-rendering="crispEdges">'
         for mark in marks:
             if isinstance(mark, Square):
                 yield from self._square(mark)
+        yield "</g>"
         curves = [self._curve(mark) for mark in marks if isinstance(mark, Line | Band)]
         if curves and self.width is None:
             yield f'<svg viewBox="0 0 1000 {self.chart.height}" preserveAspectRatio="none" width="100%" height="100%">'
@@ -230,7 +236,7 @@ class _Drawing:
         if chart.x.title:
             yield self._text("50%" if self.width is None else f"{self.width / 2:.0f}", chart.height + 33, chart.x.title)
         if chart.y.title:
-            at = f"{-chart.left + 13:.0f}", f"{chart.height / 2:.0f}"
+            at = f"{-chart.left + 12:.0f}", f"{chart.height / 2:.0f}"
             yield (
                 f'<text transform="translate({at[0]} {at[1]}) rotate(-90)" text-anchor="middle">'
                 f"{escape(chart.y.title)}</text>"
@@ -242,11 +248,11 @@ class _Drawing:
         return "100%" if self.width is None else f"{self.width:.1f}"
 
     @staticmethod
-    def _text(x: str, y: float, text: str, anchor: str = "middle") -> str:
+    def _text(x: str, y: Value, text: str, anchor: str = "middle") -> str:
         return f'<text x="{x}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
 
     def _curve(self, mark: Line | Band) -> str:
-        def joined(points: Sequence[tuple[float, float]]) -> str:
+        def joined(points: Sequence[tuple[Value, Value]]) -> str:
             return " ".join(f"{self.unit * self.chart.x.at(x):.1f},{self.down(y):.1f}" for x, y in points)
 
         colour = self.colour(mark.colour)
@@ -271,31 +277,31 @@ class _Drawing:
         width = f"{100 * (end - start):.4g}%" if self.width is None else f"{(end - start) * self.width:.1f}"
         top, bottom = self.down(high), self.down(low)
         yield (
-            f'<rect x="{self.across(left)}" y="{top:.1f}" width="{width}" height="{bottom - top:.1f}" '
+            f'<rect x="{self.across(left)}" y="{top:.4g}" width="{width}" height="{bottom - top:.4g}" '
             f'fill="{self.colour(square.fill)}"{_titled("rect", square.text)}'
         )
         if square.inside:
             yield (
-                f'<text x="{self.across((left + right) / 2)}" y="{(top + bottom) / 2 + 4:.1f}" text-anchor="middle" '
-                f'font-size="11" fill="{readable_on(square.fill)}" pointer-events="none">{escape(square.inside)}</text>'
+                f'<text x="{self.across((left + right) / 2)}" y="{(top + bottom) / 2 + 4:g}" '
+                f'fill="{readable_on(square.fill)}" class="in">{escape(square.inside)}</text>'
             )
 
     def _labels(self) -> Iterator[str]:
-        """The labels of the lines at their right ends, moved apart where they would overlap."""
+        """The labels of the lines, at the right of the area, moved apart where they would overlap."""
         lines = sorted(
             ((self.down(line.points[-1][1]), line) for line in self.chart._lines if line.label and line.points),
             key=lambda each: each[0],
         )
         for place, (_, line) in zip(apart([y for y, _ in lines], self.chart.height), lines, strict=True):
             yield (
-                f'<text x="{self.across(line.points[-1][0])}" dx="8" y="{place + 4:.1f}" font-size="{FONT}" '
+                f'<text x="{self._all}" dx="8" y="{place + 4:.1f}" font-size="{FONT}" '
                 f'fill="{self.colour(line.colour)}">{escape(line.label)}</text>'
             )
 
 
-def apart(places: Sequence[float], height: float) -> list[float]:
+def apart(places: Sequence[Value], height: Value) -> list[Value]:
     """Places in rising order, moved so that texts do not overlap, as little as one pass down and one up can."""
-    moved: list[float] = []
+    moved: list[Value] = []
     for place in places:
         moved.append(max(place, moved[-1] + LINE) if moved else place)
     limit = height + 4
@@ -309,7 +315,7 @@ def _titled(element: str, text: str) -> str:
     return f"><title>{escape(text)}</title></{element}>" if text else "/>"
 
 
-def shade(fraction: float) -> str:
+def shade(fraction: Value) -> str:
     """A colour of ``VIRIDIS``, from dark at 0 to bright at 1."""
     place = min(1.0, max(0.0, fraction)) * (len(VIRIDIS) - 1)
     i = min(int(place), len(VIRIDIS) - 2)

@@ -7,7 +7,7 @@ from math import inf, sqrt
 from statistics import fmean, stdev
 from typing import Any
 
-from nsr.paper.cells import Z_95, Summary, wilson
+from nsr.paper.cells import SOFT, Z_95, Summary, wilson
 
 MARGIN = 0.01
 """How far from a printed number a value may be that counts as equal: one unit of the last digit that is printed."""
@@ -43,7 +43,15 @@ class Ours:
         if self.is_rate:
             return wilson(round(sum(self.values)), len(self.values))
         error = stdev(self.values) / sqrt(len(self.values)) if len(self.values) > 1 else 0.0
-        return self.mean - Z_95 * error, self.mean + Z_95 * error
+        low, high = self.mean - Z_95 * error, self.mean + Z_95 * error
+        if min(self.values) >= 0 and max(self.values) <= 1:  # accuracies, and their mean, are from 0 to 1
+            return max(0.0, low), min(1.0, high)
+        return low, high
+
+    @property
+    def is_same(self) -> bool:
+        """Whether all seeds have the same value, but for the rounding of sums."""
+        return max(self.values) - min(self.values) <= 1e-12 * abs(max(self.values))
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ def over(summaries: Iterable[Summary[Any] | None], names: Sequence[str]) -> dict
             continue
         sides = {summary.recipe: summary, SOFT_COLUMN: summary.soft}
         for column, side in sides.items():
-            if side is not None:
+            if side is not None and (column != SOFT_COLUMN or any(SOFT + name in summary.values for name in names)):
                 parts.setdefault(column, []).extend(side.values[name] for name in names if name in side.values)
     return {
         column: Ours(tuple(fmean(seed) for seed in zip(*values, strict=False)))
@@ -149,12 +157,9 @@ class Judgement:
 
     @property
     def text(self) -> str:
-        """How many claims have the verdict, of how many that were judged."""
-        judged = sum(number for verdict, number in self.counts.items() if verdict != Verdict.OPEN)
-        number = self.counts.get(self.verdict, 0)
-        if self.verdict == Verdict.OPEN:
-            return ""
-        return f"{number} of {judged}" if judged > 1 else ""
+        """How many claims have which verdict; empty where all have the same."""
+        judged = {verdict: number for verdict, number in self.counts.items() if number and verdict != Verdict.OPEN}
+        return ", ".join(f"{judged[each]} {each}" for each in Verdict if each in judged) if len(judged) > 1 else ""
 
 
 def judge(claims: Iterable[Claim], recipe: str, model: str = "NSR") -> Judgement:

@@ -1,11 +1,12 @@
 """What the figures of the experiments share."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nsr.html.charts import Axis, Band, Chart, Dot, Line, Square, number_axis, power_axis, shade
-from nsr.paper.cells import Summary, wilson
+from nsr.html.charts import Axis, Band, Chart, Dot, Line, Square, Value, number_axis, power_axis, shade
+from nsr.paper.cells import Summary
 from nsr.paper.claims import Ours
 
 Figure = tuple[str, str, Chart]
@@ -17,18 +18,18 @@ HUES = {("nsr", "exact"): "green", ("nsr", "paper"): "blue", ("mlp", "paper"): "
 LABELS = {("nsr", "exact"): "NSR, exact", ("nsr", "paper"): "NSR", ("mlp", "paper"): "MLP"}
 
 
-def accuracy_axis(lowest: float = 0.0, title: str = "accuracy") -> Axis:
+def accuracy_axis(lowest: Value = 0.0, title: str = "accuracy") -> Axis:
     """A vertical axis for accuracies, with a little space above 1."""
     ticks = [0.4, 0.6, 0.8, 1.0] if lowest >= 0.4 else [0.0, 0.25, 0.5, 0.75, 1.0]
     return number_axis(title, ticks, low=lowest, high=1.03)
 
 
-def magnitude_axis(base: int, ticks: Sequence[int], low: float, high: float) -> Axis:
+def magnitude_axis(base: int, ticks: Sequence[int], low: Value, high: Value) -> Axis:
     """A horizontal axis for the magnitude of test numbers."""
     return power_axis("size of the numbers", base, ticks, low=low, high=high)
 
 
-def curve(metrics: Any, base: int) -> list[tuple[float, float]]:
+def curve(metrics: Any, base: int) -> list[tuple[Value, Value]]:
     """The accuracies at the powers of a base: exponent and value."""
     found = ((name.removeprefix(f"{base}^"), value) for name, value in metrics.items() if name.startswith(f"{base}^"))
     return sorted((int(power), value) for power, value in found)
@@ -66,7 +67,7 @@ def exact_chart(summaries: Sequence[Summary[Any]], x: Axis, y: Axis, base: int) 
 
 
 def heat_map(
-    squares: Iterable[tuple[int, int, float, str]], *, x: Axis, y: Axis, lowest: float, marks: Sequence[Line] = ()
+    squares: Iterable[tuple[int, int, Value, str]], *, x: Axis, y: Axis, lowest: Value, marks: Sequence[Line] = ()
 ) -> Chart:
     """Accuracies as colours and in digits: column, row, accuracy and text; accuracies up to ``lowest`` look alike."""
     drawn = [
@@ -83,19 +84,18 @@ def heat_map(
     return Chart(x, y, [*drawn, *marks], height=max(rows * 22, 110), grid=False)
 
 
-def short(share: float) -> str:
+def short(share: Value) -> str:
     """A share in as few characters as a square has room for, cut and not rounded: 1 means every row of every seed."""
-    return "1" if share >= 1 else f"{int(share * 100) / 100:.2f}"[1:]
+    return "1" if share >= 1 else f"{math.floor(share * 100 + 1e-9) / 100:.2f}"[1:]
 
 
-def seed_dots(points: Iterable[tuple[float, float, str]], *, x: Axis, y: Axis, what: str, vertical: bool) -> Chart:
+def seed_dots(points: Iterable[tuple[Value, Value, str]], *, x: Axis, y: Axis, vertical: bool) -> Chart:
     """One dot for each distinct point (position, value, colour), sized by the number of seeds there.
 
     Args:
         points: Position, value and colour of each seed.
         x: The horizontal axis.
         y: The vertical axis.
-        what: Name of the values.
         vertical: Whether values are upwards, and positions to the right.
     """
     counts = Counter(points)
@@ -105,7 +105,7 @@ def seed_dots(points: Iterable[tuple[float, float, str]], *, x: Axis, y: Axis, w
             *((place, value) if vertical else (value, place)),
             2 + 6 * (number / largest) ** 0.5,
             colour,
-            f"{number} seeds: {what} {value:g}" if number > 1 else f"1 seed: {what} {value:g}",
+            f"{number} seed{'s' if number > 1 else ''}: {value:g}",
         )
         for (place, value, colour), number in sorted(counts.items(), key=lambda each: -each[1])
     ]
@@ -113,10 +113,8 @@ def seed_dots(points: Iterable[tuple[float, float, str]], *, x: Axis, y: Axis, w
 
 
 def perfect_seeds(summary: Summary[Any], metric: str) -> str:
-    """The number of perfect seeds, and the interval of their share."""
-    number = summary.perfect(metric)
-    low, high = wilson(number, summary.seeds)
-    return f"perfect seeds: {number} of {summary.seeds} (95 %: {low:.2f} to {high:.2f})"
+    """The mean accuracy and the number of perfect seeds."""
+    return f"{summary.metrics[metric]:.4f}, {summary.perfect(metric)} of {summary.seeds} seeds perfect"
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from nsr.html.charts import Chart, Line, number_axis
 from nsr.paper.cells import by_recipe, metrics
 from nsr.paper.spec import PROFILES, Cell, Experiment, grid
 from nsr.paper.tables import Columns, Table, run_of
@@ -48,11 +49,9 @@ def tables(summaries):
 
 def figures(summaries):
     """The means as points."""
-    from nsr.paper.figures import chart_of, sized
-
-    points = [{"throws": s.cell.throws, "heads": s.metrics["heads"]} for s in summaries]
+    points = [(s.cell.throws, s.metrics["heads"]) for s in summaries]
     if points:
-        yield "coins", "Heads", sized(chart_of(points).mark_point().encode(x="throws:Q", y="heads:Q"))
+        yield "coins", "Heads", Chart(number_axis("throws", (1, 1000)), number_axis("heads", (0, 1)), [Line(points)])
 
 
 EXPERIMENT = Experiment(

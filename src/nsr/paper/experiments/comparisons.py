@@ -10,7 +10,7 @@ import torch
 
 from nsr.data import COMPARISONS, all_pairs, pairs_around
 from nsr.ensemble import Ensemble
-from nsr.html.charts import Axis, Chart, Line, name_axis, number_axis, power_text
+from nsr.html.charts import Axis, Chart, Line, Value, name_axis, number_axis, power_text
 from nsr.paper.cells import Summary, grouped, metrics
 from nsr.paper.claims import Claim, over, printed, successes
 from nsr.paper.figures import (
@@ -157,10 +157,10 @@ def overview(summaries: Sequence[Summary[ComparisonCell]]) -> Iterator[Figure]:
             if cells:
                 marks.append(Line(_mean_curve(cells), HUES[key], label, width=2.5))
         if marks:
-            yield f"overview-{name}", title, Chart(x, y, marks, height=250)
+            yield f"overview-{name}", title, Chart(x, y, marks, height=180)
 
 
-def _mean_curve(rows: Sequence[Metrics]) -> list[tuple[float, float]]:
+def _mean_curve(rows: Sequence[Metrics]) -> list[tuple[Value, Value]]:
     """Means of several cells in training, shown at 10, and at each magnitude."""
     powers_of = {"train": 1} | dict(zip(MAGNITUDES, POWERS, strict=True))
     return [(power, fmean(row[name] for row in rows)) for name, power in powers_of.items() if name in rows[0]]
@@ -189,7 +189,7 @@ def _seeds(summaries: Sequence[Summary[ComparisonCell]]) -> Chart:
         for values in zip(*(summary.values[name] for name in MAGNITUDES), strict=True)
     ]
     x = number_axis("mean accuracy of a seed", (0.4, 0.6, 0.8, 1.0), low=0.38, high=1.02)
-    return seed_dots(points, x=x, y=name_axis("", order), what="mean accuracy", vertical=False)
+    return seed_dots(points, x=x, y=name_axis("", order), vertical=False)
 
 
 def _seconds(cell: ComparisonCell, recipe: Recipe) -> float:

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from nsr.data import COMPARISONS, Digits, mnist, small_digits
 from nsr.errors import needs_extra
-from nsr.html.charts import Band, Chart, Line, Square, number_axis
+from nsr.html.charts import Band, Chart, Line, Square, Value, number_axis
 from nsr.minibatches import epochs, schedule, shuffled
 from nsr.native.digits import DigitTraining, Pairs, disagreement, steps_of
 from nsr.nn import MLP, NSR, DigitClassifier, DigitComparison, DigitReader
@@ -467,7 +467,7 @@ def _over_all_epochs(
             yield f"digits-{recipe}-{NAMES[comparison]}", title, Chart(x, y, marks)
 
 
-def _over_epochs(summary: Summary[DigitsCell], what: str) -> Iterator[tuple[float, float, float, float]]:
+def _over_epochs(summary: Summary[DigitsCell], what: str) -> Iterator[tuple[Value, float, float, float]]:
     """Epoch, mean accuracy, and one standard deviation below and above."""
     for epoch in range(1, EPOCHS + 1):
         values = summary.values.get(after(epoch, what))

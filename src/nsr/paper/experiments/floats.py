@@ -143,8 +143,8 @@ def claims(summaries: Sequence[Summary[FloatCell]]) -> list[Claim]:
     learned, not_learned = "learned almost perfectly", "not learned"
     found = [
         at_least("NSR", "> < >= <=, lambda x delta >= 10^-3", learned, LEARNED, means(EASY, 1e-3, math.inf)),
-        at_least("NSR", "= !=, lambda x delta >= 1", learned, LEARNED, means(HARD, 1, math.inf)),
-        Claim("NSR", "= !=, lambda x delta < 1", not_learned, means(HARD, 0, 1), (0.0, FAILED), True),
+        at_least("NSR", "= !=, lambda x delta >= 1", learned, LEARNED, means(HARD, 1.0, math.inf)),
+        Claim("NSR", "= !=, lambda x delta < 1", not_learned, means(HARD, 0.0, 1.0), (0.0, FAILED), True),
     ]
     automatic = _automatic(summaries)
     if automatic:
@@ -180,7 +180,7 @@ def figures(summaries: Sequence[Summary[FloatCell]]) -> Iterator[Figure]:
         squares = [
             (LONG_SERIES.index(s.cell.delta), row, s.metrics[comparison], perfect_seeds(s, comparison))
             for s in automatic
-            for row, comparison in enumerate(reversed(COMPARISONS))
+            for row, comparison in enumerate(list(COMPARISONS)[::-1])
         ]
         x = name_axis("delta", [_text(value) for value in LONG_SERIES], every=3)
         y = name_axis("", list(COMPARISONS)[::-1])
@@ -195,8 +195,7 @@ def _maps(recipe: str, summaries: Sequence[Summary[FloatCell]], comparisons: Seq
                 SERIES.index(s.cell.delta),
                 SERIES.index(float(s.cell.scale)),
                 s.metrics[comparison],
-                f"delta {s.cell.delta:g}, lambda {s.cell.scale:g}: {s.metrics[comparison]:.4f}, "
-                + perfect_seeds(s, comparison),
+                perfect_seeds(s, comparison),
             )
             for s in summaries
         ]
@@ -212,8 +211,9 @@ def _threshold(exponent: int) -> list[Line]:
     corners = []
     for column in range(len(SERIES)):
         row = last + exponent - column  # indices of powers from -3 to 3
-        if 0 <= row <= last:
+        if 0 < row <= last:
             corners += [(column - 0.5, row - 0.5), (column + 0.5, row - 0.5)]
+            corners += [(column + 0.5, -0.5)] if row == 1 else []
     return [Line(corners, "#ffffff", "", "", 5, dots=False), Line(corners, "#000000", "", "", 2.5, dots=False)]
 
 
@@ -223,7 +223,7 @@ def _seeds(summaries: Sequence[Summary[FloatCell]], comparison: str) -> Chart:
         (_exponent(summary), round(value, 2), "blue") for summary in summaries for value in summary.values[comparison]
     ]
     x = power_axis("lambda x delta", 10, (-6, -3, 0, 3, 6), low=-6.5, high=6.5)
-    return seed_dots(points, x=x, y=accuracy_axis(0.4, "mean accuracy"), what="mean accuracy", vertical=True)
+    return seed_dots(points, x=x, y=accuracy_axis(0.4, "mean accuracy"), vertical=True)
 
 
 def _text(value: float) -> str:

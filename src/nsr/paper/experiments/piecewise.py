@@ -154,7 +154,7 @@ def _seeds(summaries: Sequence[Summary[PiecewiseCell]]) -> Chart:
         for values in zip(*(summary.values[name] for name in MEASURED[1:]), strict=True)
     ]
     x = number_axis("mean accuracy of a seed", (0.0, 0.25, 0.5, 0.75, 1.0), low=-0.02, high=1.03)
-    return seed_dots(points, x=x, y=name_axis("", order), what="mean accuracy", vertical=False)
+    return seed_dots(points, x=x, y=name_axis("", order), vertical=False)
 
 
 EXPERIMENT = Experiment(

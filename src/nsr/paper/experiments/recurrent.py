@@ -234,7 +234,7 @@ def figures(summaries: Sequence[Summary[RecurrentCell]]) -> Iterator[Figure]:
 def _map(summary: Summary[RecurrentCell], absolute: bool) -> Chart:
     """Length to the right, magnitude upwards."""
     squares = [
-        (column, row, summary.metrics[name], f"{name}: {summary.metrics[name]:.4f}, {perfect_seeds(summary, name)}")
+        (column, row, summary.metrics[name], perfect_seeds(summary, name))
         for column, length in enumerate(LENGTHS)
         for row, power in enumerate(POWERS)
         for name in [square(length, power, absolute=absolute)]

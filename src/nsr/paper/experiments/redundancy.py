@@ -159,12 +159,12 @@ def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
         for task in TASKS:
             title = f"{task}, recipe {recipe}: each seed by its mean accuracy"
             points = [
-                (summary.cell.redundancy, round(value, 2), COLOURS[task])
+                (summary.cell.redundancy, round(20 * value) / 20, COLOURS[task])
                 for summary in shown
                 for value in summary.values[task]
             ]
             x = number_axis("redundant units", (1, 5, 10, 15), low=0, high=16)
-            chart = seed_dots(points, x=x, y=accuracy_axis(), what="mean accuracy", vertical=True)
+            chart = seed_dots(points, x=x, y=accuracy_axis(), vertical=True)
             yield f"redundancy-{recipe}-{FILES[task]}-seeds", title, chart
 
 

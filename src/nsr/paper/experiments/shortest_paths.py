@@ -10,7 +10,7 @@ import torch
 from nsr.data import Graph, Rows, node_update_rows, random_graph, union
 from nsr.ensemble import Ensemble
 from nsr.errors import needs_extra
-from nsr.html.charts import Band, Chart, Line, error_axis, power_axis
+from nsr.html.charts import Band, Chart, Line, Value, error_axis, power_axis
 from nsr.nn import NAU, NodeUpdate, RecurrentMinimum, ShortestPaths
 from nsr.paper.cells import SOFT, Summary, by_recipe, metrics
 from nsr.paper.claims import Claim, at_most, between, over
@@ -204,7 +204,7 @@ def claims(summaries: Sequence[Summary[PathsCell]]) -> list[Claim]:
         found.append(at_most("NSR", what, "close to 0", CLOSE, over(given["nsr"], names)))
     first, last = (error("weights", power) for power in (AXES["weights"][0], AXES["weights"][-1]))
     change = between(over(given["nsr"], [last]), over(given["nsr"], [first]))
-    found.append(at_most("NSR", "change of the error from weights 3^2 to 3^13", "better", 0.0, change))
+    found.append(at_most("NSR", "change of the error from weights 3^2 to 3^13", "falls", 0.0, change))
     for model, shown in given.items():
         names = [error(axis, power) for axis, powers_of in AXES.items() for power in powers_of]
         found.append(Claim(model.upper(), "mean error, everything", "", over(shown, names)))
@@ -247,7 +247,7 @@ def _ranges(summaries: Sequence[Summary[PathsCell]], axis: str) -> Chart:
     return _chart(axis, marks)
 
 
-def _curve(summary: Summary[PathsCell], axis: str) -> list[tuple[float, float]]:
+def _curve(summary: Summary[PathsCell], axis: str) -> list[tuple[Value, Value]]:
     return [(power, summary.metrics[error(axis, power)]) for power in AXES[axis]]
 
 

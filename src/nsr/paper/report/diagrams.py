@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-BOX, GAP, HEIGHT = 78, 26, 30
+BOX, GAP, HEIGHT = 104, 22, 30
 """Width of a box, distance between columns, height of a box."""
 
 
@@ -44,8 +44,8 @@ class Diagram:
         height = max(box.middle for box in self.boxes) + HEIGHT / 2 + 4
         parts = [*self._arrows(), *self._boxes()]
         return (
-            f'<svg viewBox="0 0 {width:g} {height:g}" role="img" '
-            f'aria-label="{escape(self.title)}" font-family="system-ui, sans-serif" font-size="11" '
+            f'<svg viewBox="0 0 {width:g} {height:g}" width="{width:g}" height="{height:g}" role="img" '
+            f'aria-label="{escape(self.title)}" font-family="system-ui, sans-serif" font-size="12" '
             f'fill="none" stroke="currentColor">{"".join(parts)}</svg>'
         )
 
@@ -114,7 +114,7 @@ DIAGRAMS = (
             Box("m_i", 0, 0),
             Box("x_i", 0, 1),
             Box("NSR", 1, 0.5, learned=True),
-            Box("y m + (1 - y) x", 2, 0.5),
+            Box("y m + (1 - y)x", 2, 0.5),
             Box("m_i+1", 3, 0.5),
         ),
         ((0, 2), (1, 2), (2, 3), (3, 4), (0, 3), (1, 3)),

@@ -1,7 +1,7 @@
 """What the page and the README say about records: where we differ, where the NSR loses, which baselines are usable."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from statistics import stdev
 from typing import Any
 
@@ -66,6 +66,8 @@ class Loss:
 
     cell: str
     """The fields of the cell besides the model."""
+    short: str
+    """The same without those that have their default."""
     recipe: str
     soft: bool
     """Whether the trained model itself is compared, where its program is tested."""
@@ -82,8 +84,9 @@ class Loss:
 
     @property
     def place(self) -> str:
-        """Where, in a few words."""
-        return f"{self.cell}, recipe {self.recipe}: {len(self.points)} of {self.of} points"
+        """Where most, in a few words."""
+        nsr, mlp = (text.split(" ")[0] for text in (self.nsr, self.mlp))
+        return f"{self.short}, recipe {self.recipe}: {nsr} against {mlp} at {self.worst}"
 
     @property
     def text(self) -> str:
@@ -111,10 +114,14 @@ def losses(experiment: Experiment[Any], summaries: Sequence[Summary[Any]]) -> li
             worse = [name for name in names if _margin(ours, mlp, name, kinds[name]) > 0]
             if worse:
                 worst = max(worse, key=lambda name: _margin(ours, mlp, name, kinds[name]))
-                cell = " ".join(str(value) for name, value in asdict(nsr.cell).items() if name != "model")
+                defaults = {field.name: field.default for field in fields(nsr.cell)}
+                values = {name: value for name, value in asdict(nsr.cell).items() if name != "model"}
+                cell = " ".join(str(value) for value in values.values())
+                short = " ".join(str(value) for name, value in values.items() if value != defaults[name])
                 found.append(
                     Loss(
                         cell=cell or experiment.name.replace("_", " "),
+                        short=short or experiment.name.replace("_", " "),
                         recipe=nsr.recipe,
                         soft=soft,
                         points=tuple(worse),

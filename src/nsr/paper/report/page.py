@@ -1,6 +1,7 @@
 """The page: one self-contained HTML file that is a function of summaries, and the same figures as pictures."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import Any
 
 from nsr.files import write
 from nsr.html import write_html
+from nsr.html.charts import power_text
 from nsr.paper.cells import Summary
 from nsr.paper.claims import SOFT_COLUMN, Claim, Judgement, Ours, judge
 from nsr.paper.experiments import EXPERIMENTS
@@ -19,7 +21,7 @@ from nsr.paper.report.bits import status_bit_figures
 from nsr.paper.report.diagrams import DIAGRAMS
 from nsr.paper.report.findings import Loss, baselines, differences, losses, number
 from nsr.paper.spec import Experiment
-from nsr.paper.tables import Table
+from nsr.paper.tables import Table, plural
 
 UNKNOWN = dict.fromkeys(("cpu", "cores", "instructions", "system", "python", "torch", "nsr", "training"), "unknown")
 """What the page shows of an environment that was not recorded completely."""
@@ -65,8 +67,15 @@ class Section:
     def columns(self) -> dict[str, str]:
         """The columns of the table of claims: recipes, and the trained networks where programs are tested."""
         present = {column for claim in self.claims for column in claim.ours}
-        names = {recipe: f"ours, recipe {recipe}" for recipe in self.experiment.recipes}
-        return {name: text for name, text in (names | {SOFT_COLUMN: "exact, soft network"}).items() if name in present}
+        names = {recipe: f"recipe {recipe}" for recipe in self.experiment.recipes} | {SOFT_COLUMN: "soft network"}
+        return {name: text for name, text in names.items() if name in present}
+
+    def seeds_of(self, column: str) -> str:
+        """How many seeds the means of a column are over."""
+        ours = [claim.ours[column] for claim in self.claims if column in claim.ours]
+        numbers = {len(each.values) for each in ours if not each.is_rate} or {len(each.values) for each in ours}
+        least, largest = min(numbers), max(numbers)
+        return plural(least, "seed") if least == largest else f"{least} to {largest} seeds"
 
     def judgement(self, recipe: str, model: str = "NSR") -> Judgement:
         """The verdict under a recipe."""
@@ -74,8 +83,13 @@ class Section:
 
     @property
     def beaten(self) -> list[Loss]:
-        """The losses of what is handed out: the tested NSR or program, not the soft network behind a program."""
+        """The losses of what is tested: the NSR, or the program read from it."""
         return [loss for loss in self.losses if not loss.soft]
+
+    @property
+    def soft_losses(self) -> list[Loss]:
+        """The losses of the trained networks whose programs are tested."""
+        return [loss for loss in self.losses if loss.soft]
 
 
 def section(experiment: Experiment[Any], summaries: Sequence[Summary[Any]]) -> Section:
@@ -116,6 +130,7 @@ def write_page(file: Path, summaries: Summaries) -> None:
         overview=drawn(overview(summaries.get("comparisons", []))),
         answers={name: drawn(experiment.answer(summaries.get(name, []))) for name, experiment in EXPERIMENTS.items()},
         figures={name: drawn(experiment.figures(summaries.get(name, []))) for name, experiment in EXPERIMENTS.items()},
+        raised=raised,
         value=value_text,
         interval=interval_text,
         diagrams=DIAGRAMS,
@@ -134,13 +149,22 @@ def drawn(figures: Iterable[Figure]) -> list[dict[str, str]]:
 
 def value_text(ours: Ours) -> str:
     """A mean, or the number of successes."""
-    return f"{sum(ours.values):.0f} of {len(ours.values)}" if ours.is_rate else number(ours.mean)
+    if ours.is_rate:
+        return f"{sum(ours.values):.0f} of {len(ours.values)}"
+    return number(ours.mean) if any(ours.values) else "0"
 
 
 def interval_text(ours: Ours) -> str:
     """Its 95 % interval."""
+    if ours.is_same and not ours.is_rate and len(ours.values) > 1:
+        return "every seed"
     low, high = ours.interval
     return f"{number(low)} to {number(high)}"
+
+
+def raised(text: str) -> str:
+    """Exponents as superscripts: 10^2 as 10²."""
+    return re.sub(r"(\d)\^(-?\d+)", lambda found: power_text(int(found[1]), int(found[2])), text)
 
 
 def all_figures(summaries: Summaries) -> Iterator[Figure]:
