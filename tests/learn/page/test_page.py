@@ -116,7 +116,7 @@ def test_names_are_text_everywhere(tmp_path, every):
         assert markup not in text
     assert "&lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; follows a rule" in text
     assert "<code>&lt;img src=x&gt;</code>: it is &lt;text&gt;" in text
-    assert text.count("<script") == 2 + 2  # two charts, the bundle and what draws
+    assert text.count("<script") == 2 + 3  # two charts, the bundle, what draws and what unfolds
     assert "http://" not in text
     for chart in re.findall(r'<script type="application/json">(.*?)</script>', text):
         assert json.loads(chart)["layer"]
