@@ -98,7 +98,7 @@ def test_the_records_are_those_of_a_run_without_dask(cluster, tmp_path):
 
 
 def test_what_the_records_of_a_block_share_they_share_when_they_arrive(cluster):
-    """Dask pickles the members of a list one by one, which cost the parent twice the time for a block of 100 records."""
+    """Dask pickles the members of a list one by one, which costs the parent twice the time."""
     (item, *_) = plan(EXPERIMENT, EXPERIMENT.profiles["smoke"], ("exact",), range(3))
     with on(cluster) as executor:
         records = executor.submit(run_item, item).result(60)
