@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 import torch
 
-from nsr import EXACT, MLP, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
+from nsr import EXACT, MLP, NAU, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
 from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.native import library
-from nsr.training import Objective, fold
+from nsr.training import Objective, _rows_of_members, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}
 SHORT = Recipe(loss="mae", epochs=120, check_every=50)
@@ -389,3 +389,29 @@ def test_a_member_stops_after_as_many_right_checks_in_a_row_as_patience_says(pat
     streak = [epoch for epoch in accuracy if epoch <= stopped]
     assert all(accuracy[epoch] for epoch in streak[-patience:])
     assert not accuracy[streak[-patience - 1]]
+
+
+def test_the_recipe_of_the_paper_is_what_section_4_1_says():
+    assert (PAPER.loss, PAPER.epochs, PAPER.learning_rate, PAPER.patience) == ("mae", 50_000, 1e-3, 0)
+
+
+def test_the_history_of_a_stopped_member_stays_although_torch_trains_it_on():
+    members = [NAU(1), NAU(1)]
+    for member, weight in zip(members, (0.5, -0.9), strict=True):
+        with torch.no_grad():
+            member.weight.fill_(weight)
+    # The first step takes a weight of 0.5 to 0.4, which is near enough to 0.35; momentum takes it past that.
+    recipe = Recipe(loss="mse", epochs=5, learning_rate=0.1, check_every=1, patience=1, tolerance=0.06)
+    both = Ensemble.of(members)
+    history = fit(both, ([[1.0]], [0.35]), recipe, engine="eager")
+    assert history.stopped.tolist() == [1, 5]
+    assert history.accuracy[:, 0].tolist() == [1.0] * 5
+    assert len(set(history.loss[:, 0].tolist())) == 1
+    assert both.member(0).weight.item() == pytest.approx(0.4)
+
+
+def test_the_first_members_have_the_first_rows():
+    each = [Rows.from_data((torch.randn(4, 2), torch.randn(4))) for _ in range(5)]
+    some, first = _rows_of_members(Rows.each(each), 3), Rows.each(each[:3])
+    for name in ("x", "y", "weight"):
+        torch.testing.assert_close(getattr(some, name), getattr(first, name))

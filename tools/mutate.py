@@ -65,11 +65,11 @@ class Limits:
 
     def cpu(self, seconds: float) -> float:
         """CPU seconds after which tests that usually take so long are stopped: the change made a loop endless."""
-        return 4 * seconds + 30
+        return 3 * seconds + 20
 
     def wall(self, seconds: float) -> float:
         """Likewise, for a process that waits."""
-        return 10 * seconds + 90
+        return 8 * seconds + 60
 
 
 class Covered:
@@ -341,7 +341,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=list(PARTS))
     parser.add_argument("--sample", type=int, default=50, help="mutants in all, as many of each part (default 50)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--budget", type=float, default=40.0, help="seconds of tests for one mutant (default 40)")
+    parser.add_argument("--budget", type=float, default=15.0, help="seconds of tests for one mutant (default 15)")
     parser.add_argument("--without", type=Path, help="draw none that this file has")
     parser.add_argument("--again", type=Path, help="run the survivors of this file, if not equivalent")
     parser.add_argument("--json", type=Path, help="append a line for each mutant")

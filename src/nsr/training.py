@@ -419,8 +419,9 @@ class _Checks:
         """Which rows are right: a comparison on its side of a half, a number within the tolerance."""
         x, y = self.rows.x, self.rows.y
         output = self.ensemble.each(x) if x.dim() == 3 else self.ensemble(x)
-        if output.dim() == 3:
+        if output.dim() == 3 and output.shape[-1] > 1:
             return (output[..., 0] > 0.5) == (y > 0.5)
+        output = output[..., 0] if output.dim() == 3 else output  # one number for each row, as a NAU gives
         return (output - y).abs() <= self.recipe.tolerance
 
     def history(self, *, seconds: float, engine: str) -> History:

@@ -46,6 +46,18 @@ def test_a_learned_message_is_read_where_the_data_say_the_same(weight, bias):
     assert harden(NodeUpdate(paths(weight=weight, bias=bias)), data=rows()).shortest
 
 
+def test_no_more_lists_may_contradict_a_loop_than_errors_allow():
+    lists = torch.randint(-10, 10, (100, 4), generator=torch.Generator().manual_seed(1))
+    answers = lists.min(-1).values.double()
+    answers[:10] -= 1  # ten wrong labels
+    loop = RecurrentMinimum(written(2, (0, "<=", 1, 0.0)))
+    assert harden(loop, data=(lists, answers), errors=0.1).evidence.agreement == 0.9
+    with pytest.raises(UnreadableError, match="10 of 100 lists contradict the nearest loop"):
+        harden(loop, data=(lists, answers), errors=0.09)
+    with pytest.raises(UnreadableError, match="10 of 100 lists contradict the nearest loop"):
+        harden(loop, data=(lists, answers), errors=0.05)
+
+
 def test_without_data_the_message_is_what_the_weights_say():
     read = harden(paths(weight=(1.0, -1.0), bias=2.5))
     assert read.message == (Variable("distance") - Variable("weight") + Fraction(5, 2)).simplified()
