@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsr.reading.weights import integer_weights, ratio_nats, rounded_weights, simplest_ratio, weights_nats
+from nsr.reading.weights import (
+    integer_weights,
+    ratio_nats,
+    rounded_weights,
+    simple_ratios,
+    simplest_ratio,
+    weights_nats,
+)
 
 ratios = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominator=1000)
 
@@ -24,6 +31,11 @@ ratios = st.fractions(min_value=Fraction(1, 1000), max_value=1000, max_denominat
 )
 def test_the_simplest_ratio_of_a_range(low, high, simplest):
     assert simplest_ratio(Fraction(low), Fraction(high)) == Fraction(simplest)
+
+
+def test_of_several_equally_simple_inverses_the_nearest_to_the_middle_is_an_option():
+    # The inverses lie between 2.4 and 8.6; that of the middle is 3.75.
+    assert Fraction(1, 4) in simple_ratios(Fraction(10, 86), Fraction(10, 24))
 
 
 @given(ratios, ratios)
