@@ -33,7 +33,7 @@ def test_a_comparison_of_a_condition_is_the_condition_its_opposite_or_neither():
 def test_the_opposite_of_a_condition_mentions_cells_that_may_be_missing():
     gaps = Meaning(MEANING.derived, frozenset({"b"}))
     assert text(Variable("flag") < Fraction(1, 2), gaps) == "b is missing or a <= b"
-    assert text(Variable("gap") < Fraction(1, 2), Meaning(MEANING.derived, frozenset({"x"}))) == "x is not missing"
+    assert text(Variable("gap") < Fraction(1, 2), Meaning(MEANING.derived, frozenset({"x"}))) == "x is present"
 
 
 def test_elsewhere_a_condition_counts_as_a_number_and_a_time_as_its_unit():
