@@ -78,6 +78,8 @@ class Covered:
     def __init__(self, coverage: Any) -> None:
         self.coverage = coverage
         self.seconds: dict[str, float] = {}
+        self.others: set[str] = set()
+        """Tests that do not pass: one that fails without a change would notice every one."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -88,6 +90,11 @@ class Covered:
         self.seconds[item.nodeid] = time.perf_counter() - began
         self.coverage.switch_context("")
         return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember what does not pass."""
+        if not report.passed:
+            self.others.add(report.nodeid)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave out what needs a server."""
@@ -220,14 +227,15 @@ def _trace(name: str, folder: Path) -> dict[str, Any]:
     pytest.main([option for option in OPTIONS if option != "-x"] + [name], plugins=[plugin])
     coverage.stop()
     data = coverage.get_data()
-    order = {test: number for number, test in enumerate(plugin.seconds)}
+    seconds = {test: value for test, value in plugin.seconds.items() if test not in plugin.others}
+    order = {test: number for number, test in enumerate(seconds)}
     lines: dict[str, dict[int, list[int]]] = {}
     for file in data.measured_files():
         by_line = data.contexts_by_lineno(file)
         lines[str(Path(file).relative_to(folder / "nsr"))] = {
             line: [order[test] for test in tests if test in order] for line, tests in by_line.items()
         }
-    return {"seconds": plugin.seconds, "lines": lines}
+    return {"seconds": seconds, "lines": lines}
 
 
 def tests_for(mutant: Mutant, known: Mapping[str, Any], budget: float) -> tuple[list[str], list[str], float]:

@@ -8,6 +8,7 @@ import gc
 import gzip
 import threading
 import time
+import types
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -313,6 +314,18 @@ def test_the_dashboard_is_printed_and_a_scheduler_can_be_named(cluster):
     with make_dask(config, messages.append)(1) as executor:
         assert executor.submit(max, 1, 2).result(10) == 2
     assert messages[0].startswith("dashboard: http")
+
+
+def test_a_cluster_that_cannot_be_reached_is_closed(monkeypatch):
+    def client(_):
+        raise OSError("no route")
+
+    monkeypatch.setattr(ours, "Client", client)
+    closed: list[bool] = []
+    cluster = types.SimpleNamespace(close=lambda: closed.append(True))
+    with pytest.raises(OSError, match="no route"):
+        ours.on_cluster(cluster, ClusterConfig(executor="dask"), lambda _: None, 1)
+    assert closed == [True]
 
 
 def test_a_scheduler_that_is_not_there_is_a_sentence(monkeypatch):

@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import signal
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
@@ -36,8 +37,11 @@ def numbers(folder: Path) -> list[tuple]:
 
 
 def test_an_item_gives_a_record_for_each_seed_with_what_it_took():
+    began = time.perf_counter()
     records = run_item(items()[0])
+    elapsed = time.perf_counter() - began
     assert [record.seed for record in records] == [0, 1, 2]
+    assert sum(record.seconds for record in records) <= elapsed
     for record in records:
         assert record.seconds > 0
         assert record.memory > 2**20
@@ -56,6 +60,39 @@ def test_the_data_folder_of_an_item_reaches_the_experiment(tmp_path, monkeypatch
     run_item(item)
     run_item(replace(item, data=None))
     assert folders == [tmp_path, None]
+
+
+class Heard(Observer):
+    """Keeps the names of its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[object] = []
+
+    def planned(self, items: list[Item]) -> None:
+        self.calls.append(len(items))
+
+    def finished(self, item: Item, records: list[object]) -> None:
+        self.calls.append((len(item.seeds), len(records)))
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def test_an_observer_hears_of_the_plan_of_every_item_and_of_the_end(tmp_path, monkeypatch):
+    monkeypatch.setitem(EXPERIMENTS, "comparisons", replace(EXPERIMENT, run=lambda c, r, seeds, d: [{} for _ in seeds]))
+    planned, heard = items(), Heard()
+    assert Sweep(Store(tmp_path), lambda: ThreadPoolExecutor(1), 1, heard).run(planned) == []
+    assert heard.calls == [len(planned), *[(3, 3)] * len(planned), "close"]
+
+
+def test_workers_that_are_at_an_item_are_ended_and_not_waited_for():
+    executor = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("fork"))
+    executor.submit(time.sleep, 60)
+    [process] = executor._processes.values()
+    began = time.monotonic()
+    run.shut_down(executor)
+    assert time.monotonic() - began < 30
+    assert process.exitcode == -signal.SIGTERM
 
 
 @pytest.mark.outer
