@@ -260,8 +260,10 @@ def test_a_worker_that_cannot_import_nsr_is_refused(cluster, monkeypatch):
         raise ModuleNotFoundError("No module named 'nsr'")
 
     monkeypatch.setattr(ours, "prepare_worker", missing)
+    messages: list[str] = []
     with pytest.raises(MismatchError, match=r"cannot import nsr \(No module named 'nsr'\): install it there$"):
-        on(cluster)
+        on(cluster, messages=messages)
+    assert any("cannot import nsr" in message for message in messages)
 
 
 def test_a_later_worker_with_other_versions_is_not_used_and_the_others_go_on(cluster, monkeypatch):
@@ -277,6 +279,7 @@ def test_a_later_worker_with_other_versions_is_not_used_and_the_others_go_on(clu
         assert "has numpy 1.0 instead of" in messages[0]
         assert executor.capacity() == (4, 2)
         assert executor.submit(max, 1, 2).result(10) == 2
+        until(lambda: len(executor._background) == 1)  # what has ended is not kept: the watch is left
 
 
 def contents(item: Item) -> tuple[str, dict[str, bytes]]:
