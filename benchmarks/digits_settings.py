@@ -1,8 +1,9 @@
-"""Choose the settings of Section 4.7 on a split of the training images of MNIST: 50,000 to train, 10,000 to compare.
+"""Choose the settings of Section 4.7 on a split of the training images: of MNIST 50,000 to train and 10,000 to compare,
+of the 8x8 images 1,047 and 300.
 
-The test images of MNIST are never read. Each line of the record is one training: model, comparison, pairs, what
-differs from ``BASE``, seed, accuracies on the 10,000, core seconds. Three lines of > with ``selection`` are from a time
-when it applied to every comparison; it did not help >, and applies to = alone.
+Test images are never compared. Each line of the record is one training: model, comparison, images, pairs, what differs
+from ``BASE``, seed, accuracies on the held-out images, core seconds. Three lines of > with ``selection`` are from a time
+when it applied to every comparison; ``order_selection`` does that for > now.
 """
 
 import argparse
@@ -18,13 +19,13 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from nsr.data import Digits, mnist
+from nsr.data import Digits, mnist, small_digits
 from nsr.data.digits import Pictures
 from nsr.paper.experiments.digits import EXPERIMENT, DigitsCell, run_on
 from nsr.training import one_thread
 
-HELD_OUT = 10_000
-"""The last training images, on which settings are compared."""
+HELD_OUT = {"MNIST": 10_000, "8x8": 300}
+"""The number of last training images, on which settings are compared."""
 BASE = {
     "learning_rate": 4e-3,
     "comparator_rate": 2.5,
@@ -32,27 +33,32 @@ BASE = {
     "scale": 3.0,
     "selection": 0.0,
     "zero_bit": 0.0,
+    "order_selection": 0.0,
+    "order_scale": 0.0,
+    "small_rate": 0.0,
     "starts": 1,
 }
 """What candidates leave as it is; the rest is that of recipe exact."""
 ANNEALED = {"first_scale": 1.0, "scale": 5.0}
 SHARP = {"selection": 3.0, "zero_bit": 1.0}
-CANDIDATES: Mapping[tuple[str, str], Sequence[Mapping[str, float]]] = {
-    (">", "nsr"): (
+CHOSEN = {"learning_rate": 2e-3} | ANNEALED
+"""For > before its register began with sharp selections."""
+CANDIDATES: Mapping[DigitsCell, Sequence[Mapping[str, float]]] = {
+    DigitsCell("nsr", ">", "MNIST"): (
         {"learning_rate": 4e-3},
         {"learning_rate": 2e-3} | ANNEALED,
         {"learning_rate": 4e-3} | ANNEALED,
         {"learning_rate": 1e-3} | ANNEALED,
         {"learning_rate": 2e-3, "comparator_rate": 1.0} | ANNEALED,
     ),
-    (">", "mlp"): (
+    DigitsCell("mlp", ">", "MNIST"): (
         {"learning_rate": 2e-3},
         {"learning_rate": 1e-3},
         {"learning_rate": 4e-3},
         {"learning_rate": 2e-3, "comparator_rate": 1.0},
         {"learning_rate": 2e-3, "comparator_rate": 5.0},
     ),
-    ("=", "nsr"): (
+    DigitsCell("nsr", "=", "MNIST"): (
         {"learning_rate": 4e-3},
         {"learning_rate": 2e-3} | ANNEALED,
         {"learning_rate": 2e-3} | ANNEALED | SHARP,
@@ -64,7 +70,7 @@ CANDIDATES: Mapping[tuple[str, str], Sequence[Mapping[str, float]]] = {
         {"learning_rate": 2e-3, "first_scale": 1.0, "scale": 10.0} | SHARP,
         {"learning_rate": 2e-3, "first_scale": 0.3, "scale": 5.0} | SHARP,
     ),
-    ("=", "mlp"): (
+    DigitsCell("mlp", "=", "MNIST"): (
         {"learning_rate": 2e-3},
         {"learning_rate": 1e-3},
         {"learning_rate": 4e-3},
@@ -77,14 +83,35 @@ CANDIDATES: Mapping[tuple[str, str], Sequence[Mapping[str, float]]] = {
         {"learning_rate": 1.5e-3},
     ),
 }
+RATES = (1e-3, 2e-3, 4e-3, 8e-3, 16e-3)
+"""For the 8x8 images, with everything else as in recipe exact."""
 METRICS = ("accuracy", "equal", "unequal", "shown", "not shown", "digits")
 
 
-def split(data: Digits) -> Digits:
+def small_candidates() -> Iterator[tuple[DigitsCell, Mapping[str, float]]]:
+    """Every rate for both models and both comparisons."""
+    exact = EXPERIMENT.recipes["exact"]
+    for rate in RATES:
+        for comparison in (">", "="):
+            for model in ("nsr", "mlp"):
+                acting = {name: getattr(exact, name) for name in acting_settings(model, comparison)}
+                yield DigitsCell(model, comparison, "8x8"), acting | {"small_rate": rate}
+
+
+def acting_settings(model: str, comparison: str) -> list[str]:
+    """The settings that change how a model learns a comparison."""
+    names = ["learning_rate", "comparator_rate"]
+    if model == "nsr":
+        names += ["first_scale", "scale"]
+        names += ["selection", "zero_bit"] if comparison == "=" else ["order_selection", "order_scale"]
+    return names
+
+
+def split(data: Digits, held_out: int) -> Digits:
     """The training images alone, the last of them in the place of the test images."""
     images, labels = data.train.images, data.train.labels
-    train, held_out = (Pictures(images[part], labels[part]) for part in (slice(-HELD_OUT), slice(-HELD_OUT, None)))
-    return Digits(f"{data.name}, split", data.brightest, train, held_out)
+    train, compared = (Pictures(images[part], labels[part]) for part in (slice(-held_out), slice(-held_out, None)))
+    return Digits(f"{data.name}, split", data.brightest, train, compared)
 
 
 def measure(data: Digits, cell: DigitsCell, settings: Mapping[str, float], seed: int) -> dict[str, Any]:
@@ -96,6 +123,7 @@ def measure(data: Digits, cell: DigitsCell, settings: Mapping[str, float], seed:
     return {
         "model": cell.model,
         "comparison": cell.comparison,
+        "images": cell.images,
         "pairs": cell.pairs,
         "settings": dict(settings),
         "seed": seed,
@@ -109,23 +137,28 @@ def table(records: Sequence[Mapping[str, Any]]) -> Table:
     groups = defaultdict(list)
     for record in records:
         settings = ", ".join(f"{name} {value:g}" for name, value in record["settings"].items())
-        groups[record["comparison"], record["pairs"], record["model"], settings].append(record)
-    shown = Table("comparison", "pairs", "model", "settings", "seeds", "mean", "least", box=None)
-    for (comparison, pairs, *rest), group in groups.items():
+        key = (record["comparison"], record["images"], record["pairs"], record["model"], settings)
+        groups[key].append(record)
+    shown = Table("comparison", "images", "pairs", "model", "settings", "seeds", "mean", "least", box=None)
+    for (comparison, images, pairs, *rest), group in groups.items():
         names = ("equal", "unequal") if comparison == "=" else ("accuracy",) if pairs == "all" else ("not shown",)
         scores = [mean(record[name] for name in names) for record in group]
-        shown.add_row(comparison, pairs, *rest, str(len(scores)), f"{mean(scores):.4f}", f"{min(scores):.4f}")
+        shown.add_row(comparison, images, pairs, *rest, str(len(scores)), f"{mean(scores):.4f}", f"{min(scores):.4f}")
     return shown
 
 
-def trainings(seeds: Sequence[int], records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[DigitsCell, Any, int]]:
+def trainings(
+    seeds: Sequence[int], images: Sequence[str], records: Sequence[Mapping[str, Any]]
+) -> Iterator[tuple[DigitsCell, Mapping[str, float], int]]:
     """What the record does not have yet."""
-    done = [[record[name] for name in ("comparison", "model", "pairs", "settings", "seed")] for record in records]
+    names = ("model", "comparison", "images", "pairs", "settings", "seed")
+    done = [[record[name] for name in names] for record in records]
+    wanted = [(cell, settings) for cell, candidates in CANDIDATES.items() for settings in candidates]
     for seed in seeds:
-        for (comparison, model), candidates in CANDIDATES.items():
-            for settings in candidates:
-                if [comparison, model, "all", settings, seed] not in done:
-                    yield DigitsCell(model, comparison, "MNIST"), settings, seed
+        for cell, settings in [*wanted, *small_candidates()]:
+            key = [cell.model, cell.comparison, cell.images, cell.pairs, settings, seed]
+            if cell.images in images and key not in done:
+                yield cell, settings, seed
 
 
 def main() -> None:
@@ -133,16 +166,19 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, help="folder of MNIST's files (default: a cache, filled on first use)")
     options.add_argument("--record", type=Path, default=Path("results/digits_settings.jsonl"), help="file of records")
+    options.add_argument("--images", nargs="*", choices=HELD_OUT, default=list(HELD_OUT), help="images to train on")
     options.add_argument("--seeds", type=int, nargs="*", default=[], help="seeds to train (default: only print)")
     chosen = options.parse_args()
     records = [json.loads(line) for line in chosen.record.read_text().splitlines()] if chosen.record.exists() else []
-    data = split(mnist(chosen.data)) if chosen.seeds else None
-    for cell, settings, seed in trainings(chosen.seeds, records):
-        assert data is not None
-        records.append(measure(data, cell, settings, seed))
+    loaders = {"MNIST": lambda: mnist(chosen.data), "8x8": small_digits}
+    data: dict[str, Digits] = {}
+    for cell, settings, seed in trainings(chosen.seeds, chosen.images, records):
+        if cell.images not in data:
+            data[cell.images] = split(loaders[cell.images](), HELD_OUT[cell.images])
+        records.append(measure(data[cell.images], cell, settings, seed))
         with chosen.record.open("a") as file:
             file.write(json.dumps(records[-1]) + "\n")
-    Console(width=140).print(table(records))
+    Console(width=150).print(table(records))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,8 @@ from pathlib import Path
 from statistics import fmean, median, stdev
 from typing import Any
 
+from scipy.stats import t as student_t
+
 from nsr.data import COMPARISONS
 from nsr.paper import archive
 from nsr.paper.cells import Summary
@@ -510,6 +512,21 @@ def open_points(m: Measured) -> str:
     return paragraph(note) + "\n" + "\n".join(table) + "\n\n" + _findings(m, found, shown)
 
 
+def digits_difference(m: Measured) -> str:
+    """NSR less MLP on test pairs of >, seed by seed, with the interval of a t-test of pairs."""
+    nsr, mlp = (m.one("digits", "exact", model=model, comparison=">", pairs="all") for model in ("nsr", "mlp"))
+    apart = m.one("digits", "exact", model="nsr", comparison=">", pairs="3 apart").values["not shown"]
+    gaps = [one - other for one, other in zip(nsr.values["accuracy"], mlp.values["accuracy"], strict=True)]
+    half = float(student_t.ppf(0.975, len(gaps) - 1)) * stdev(gaps) / len(gaps) ** 0.5
+    wins = sum(gap > 0 for gap in gaps)
+    return paragraph(
+        f"On the test pairs of `>` the NSR is right on {fmean(nsr.values['accuracy']):.4f}, the MLP on "
+        f"{fmean(mlp.values['accuracy']):.4f}. Seed by seed the NSR less the MLP is {fmean(gaps):+.4f} (95 % interval "
+        f"{fmean(gaps) - half:+.4f} to {fmean(gaps) + half:+.4f}, {len(gaps)} seeds); the NSR is ahead in {wins} of "
+        f"{len(gaps)}. Shown pairs up to 3 apart, it is right on {min(apart):.4f} to {max(apart):.4f} of the others."
+    )
+
+
 def _findings(m: Measured, found: Mapping[tuple[str, str, str], Any], shown: Sequence[str]) -> str:
     """Which variant comes nearest to the paper, and whether the NSR gate is above the MLP gate."""
     variants = [variant for variant, model, function in found if (model, function) == ("nsr", "f")]
@@ -596,6 +613,7 @@ BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "core minutes": core_minutes,
     "paper run": paper_run,
     "open points": open_points,
+    "digits difference": digits_difference,
     "battery": battery,
     "ablation": ablation,
     **{name: lambda m, block=block: block(m.folder) for name, block in measured_costs.BLOCKS.items()},

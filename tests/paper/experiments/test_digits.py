@@ -190,19 +190,62 @@ def test_small_images_may_have_a_rate_of_their_own(monkeypatch):
     assert seen == [pytest.approx([0.1, 0.2]), pytest.approx([0.5, 1.0])]
 
 
-def test_a_register_for_equality_may_select_and_weigh_from_the_start():
-    cell, recipe = DigitsCell("nsr", "=", "8x8"), EXPERIMENT.recipes["paper"]
-    other = dataclasses.replace(recipe, selection=3.0, zero_bit=1.0)
-    plain, set_up = (digits._module(cell, r, 8, torch.Generator().manual_seed(0)).comparator for r in (recipe, other))
+def register(comparison: str, recipe):
+    return digits._module(DigitsCell("nsr", comparison, "8x8"), recipe, 8, torch.Generator().manual_seed(0)).comparator
+
+
+@pytest.mark.parametrize(
+    ("comparison", "changes", "zero_bit"),
+    [("=", {"selection": 3.0, "zero_bit": 1.0}, 1.0), (">", {"order_selection": 3.0, "zero_bit": 1.0}, 0.0)],
+)
+def test_a_register_may_select_from_the_start_and_weigh_zero_bits_for_equality(comparison, changes, zero_bit):
+    recipe = EXPERIMENT.recipes["paper"]
+    plain, set_up = (register(comparison, r) for r in (recipe, dataclasses.replace(recipe, **changes)))
     assert torch.allclose(set_up.v1 - plain.v1, torch.tensor([[3.0], [0.0]]))
     assert torch.allclose(set_up.v2 - plain.v2, torch.tensor([[0.0], [3.0]]))
-    assert torch.allclose(set_up.w_zero - plain.w_zero, torch.ones(10))
+    assert torch.allclose(set_up.w_zero - plain.w_zero, torch.full((10,), zero_bit))
     assert torch.equal(set_up.w_sign, plain.w_sign)
-    greater = (
-        digits._module(DigitsCell("nsr", ">", "8x8"), r, 8, torch.Generator().manual_seed(0)).comparator
-        for r in (recipe, other)
-    )
-    assert torch.equal(*(register.v1 for register in greater))
+
+
+@pytest.mark.parametrize(
+    ("model", "comparison", "changes"),
+    [
+        ("nsr", ">", {"selection": 7.0, "zero_bit": 7.0}),
+        ("nsr", "=", {"order_selection": 7.0, "order_scale": 7.0}),
+        ("mlp", ">", {"order_selection": 7.0, "order_scale": 7.0, "first_scale": 7.0, "scale": 7.0}),
+        ("mlp", "=", {"selection": 7.0, "zero_bit": 7.0, "order_selection": 7.0, "order_scale": 7.0}),
+        ("classifier", ">", {"order_selection": 7.0, "order_scale": 7.0, "comparator_rate": 7.0, "starts": 3}),
+    ],
+)
+def test_settings_of_one_cell_do_not_change_the_records_of_others(model, comparison, changes):
+    cell = DigitsCell(model, comparison, "8x8")
+    assert run(cell, epochs=1, **changes) == run(cell, epochs=1)
+
+
+@pytest.mark.parametrize(("comparison", "last"), [(">", 2.0), ("=", 5.0)])
+def test_lambda_for_an_order_may_end_elsewhere(comparison, last):
+    data, cell = small_digits(), DigitsCell("nsr", comparison, "8x8")
+    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=1, scale=5.0, order_scale=2.0)
+    module = digits._module(cell, recipe, 8, torch.Generator().manual_seed(0))
+    list(digits._epochs(cell, recipe, module, data, torch.arange(100), torch.Generator().manual_seed(1)))
+    assert module.comparator.scale == pytest.approx(last)
+
+
+def test_selections_of_recipe_exact_stay_sharp_so_that_answers_do_not_turn_round_beyond_the_shown_distances():
+    """A register that begins with weak selections learns a term against the distance, which wins far apart."""
+    data, cell = small_digits(), DigitsCell("nsr", ">", "8x8", "3 apart")
+    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=10)
+    logits = []
+    for changes in ({}, {"order_selection": 0.0}):
+        module = digits._module(cell, dataclasses.replace(recipe, **changes), 8, torch.Generator().manual_seed(0))
+        for _ in digits._epochs(cell, recipe, module, data, torch.arange(1347), torch.Generator().manual_seed(1)):
+            pass
+        apart = torch.tensor([[-9.0, 0.0], [-3.0, 0.0], [3.0, 0.0], [9.0, 0.0]])
+        logits.append(module.comparator.logit(apart).detach())
+    sharp, weak = logits
+    assert sharp[0].item() == pytest.approx(sharp[1].item(), abs=0.01)
+    assert sharp[3].item() == pytest.approx(sharp[2].item(), abs=0.01)
+    assert (weak[0] - weak[1]).abs() > 0.1
 
 
 def test_a_batch_without_pairs_that_are_shown_has_a_loss():
@@ -280,6 +323,16 @@ def test_test_images_and_their_labels_do_not_decide_how_numbers_are_mapped_to_di
     shifted = (data.test.labels + 1) % 10
     metrics = number_line(lambda pixel: pixel, data.train.labels, data.test.labels, shifted)
     assert metrics["digits"] == 0
+
+
+def test_what_a_trained_network_reads_is_mapped_without_test_labels():
+    """Of a network and its test labels backwards, no image can be right either way."""
+    data, cell = small_digits(), DigitsCell("nsr", ">", "8x8")
+    backwards = dataclasses.replace(data, test=Pictures(data.test.images, 9 - data.test.labels))
+    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=5, starts=1)
+    right, wrong = (digits.run_on(cell, recipe, 0, images)["digits"] for images in (data, backwards))
+    assert right > 0.6
+    assert wrong <= 1 - right
 
 
 def test_only_labelled_images_decide_how_numbers_are_mapped_to_digits(monkeypatch):

@@ -70,6 +70,11 @@ class DigitsRecipe(ExperimentRecipe):
     """Lambda in the first step, from which it changes evenly to ``scale``; 0: it is ``scale`` in every step."""
     selection: float = field(default=0.0, metadata=LATER)
     """For =: added at first to the logits with which all units select the first number, minus the second."""
+    order_selection: float = field(default=0.0, metadata=LATER)
+    """The same for >. From about 17 the softmax is exactly 1 and 0, and selections stay as they are. A unit that hardly
+    selects is far from saturated at the distances that training shows, and may turn the answer round beyond them."""
+    order_scale: float = field(default=0.0, metadata=LATER)
+    """For >: ``scale``; 0: that itself."""
     zero_bit: float = field(default=0.0, metadata=LATER)
     """For =: added at first to the weights of the zero bits."""
     comparator_rate: float = field(default=1.0, metadata=LATER)
@@ -82,6 +87,10 @@ class DigitsRecipe(ExperimentRecipe):
     balanced: bool = field(default=False, metadata=LATER)
     """Give the pairs for which the comparison holds the same total weight as the others: of ten pairs nine are
     unequal, and a network that calls all of them unequal is slow to leave that answer."""
+
+    def last_scale(self, comparison: str) -> float:
+        """Lambda in the last step."""
+        return self.scale if comparison == "=" else self.order_scale or self.scale
 
 
 def run_cell(cell: DigitsCell, recipe: DigitsRecipe, seeds: Sequence[int], data: Path | None = None) -> list[Metrics]:
@@ -150,7 +159,8 @@ def _epochs(
     loss, training = _loss(cell, recipe, module, data), _in_c(cell, recipe, module, data)
     per_epoch, cycle = -(-len(examples) // SIZE), recipe.one_cycle
     learning_rates, beta1 = schedule(rates, recipe.epochs * per_epoch, cycle=cycle)
-    scales = torch.linspace(recipe.first_scale or recipe.scale, recipe.scale, len(beta1), dtype=torch.float64)
+    last = recipe.last_scale(cell.comparison)
+    scales = torch.linspace(recipe.first_scale or last, last, len(beta1), dtype=torch.float64)
     steps = steps_of(learning_rates, beta1, scales)
     rescale(module, scales[0].item())
     if training is None or not _agree(training, loss, examples[:SIZE], steps[:1]):
@@ -222,12 +232,13 @@ def _module(
         return DigitClassifier(reader)
     if cell.model == "mlp":
         return DigitComparison(reader, MLP(2, generator=generator))
-    register = NSR(2, scale=recipe.scale, generator=generator)
-    if cell.comparison == "=":
-        with torch.no_grad():
-            register.v1[0].add_(recipe.selection)
-            register.v2[1].add_(recipe.selection)
-            register.w_zero.add_(recipe.zero_bit)
+    equality = cell.comparison == "="
+    register = NSR(2, scale=recipe.last_scale(cell.comparison), generator=generator)
+    selection = recipe.selection if equality else recipe.order_selection
+    with torch.no_grad():
+        register.v1[0].add_(selection)
+        register.v2[1].add_(selection)
+        register.w_zero.add_(recipe.zero_bit if equality else 0.0)
     return DigitComparison(reader, register)
 
 
@@ -521,6 +532,8 @@ EXPERIMENT = Experiment(
             scale=5.0,
             selection=3.0,
             zero_bit=1.0,
+            order_selection=20.0,
+            order_scale=2.5,
             comparator_rate=2.5,
             one_cycle=True,
             balanced=True,
