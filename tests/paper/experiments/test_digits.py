@@ -139,7 +139,9 @@ def test_steps_in_c_that_differ_from_torch_are_not_taken(monkeypatch):
 
 def test_lambda_changes_evenly_to_the_last_step_in_c_and_in_torch(monkeypatch):
     data, cell = small_digits(), DigitsCell("nsr", ">", "8x8")
-    recipe = dataclasses.replace(EXPERIMENT.recipes["exact"], epochs=2, first_scale=1.0, scale=5.0)
+    recipe = dataclasses.replace(
+        EXPERIMENT.recipes["exact"], epochs=2, first_scale=1.0, order_scale=5.0, order_selection=0.0
+    )
     learned = []
     for training in (digits._in_c, lambda *_: None):
         monkeypatch.setattr(digits, "_in_c", training)
@@ -163,7 +165,7 @@ def test_of_several_starts_the_least_training_loss_is_kept(monkeypatch):
     generator = torch.Generator().manual_seed(0)
     first, second = (digits._start(cell, once, small_digits(), generator) for _ in range(2))
     assert first != second
-    (kept,) = run_cell(cell, dataclasses.replace(once, starts=2), [0])
+    kept = digits.run_on(cell, dataclasses.replace(once, starts=2), 0, small_digits())
     assert kept == min(first, second)[1]
 
 
@@ -210,7 +212,7 @@ def test_a_register_may_select_from_the_start_and_weigh_zero_bits_for_equality(c
 @pytest.mark.parametrize(
     ("model", "comparison", "changes"),
     [
-        ("nsr", ">", {"selection": 7.0, "zero_bit": 7.0}),
+        ("nsr", ">", {"selection": 7.0, "zero_bit": 7.0, "order_selection": 7.0, "order_scale": 7.0}),
         ("nsr", "=", {"order_selection": 7.0, "order_scale": 7.0}),
         ("mlp", ">", {"order_selection": 7.0, "order_scale": 7.0, "first_scale": 7.0, "scale": 7.0}),
         ("mlp", "=", {"selection": 7.0, "zero_bit": 7.0, "order_selection": 7.0, "order_scale": 7.0}),
@@ -220,6 +222,15 @@ def test_a_register_may_select_from_the_start_and_weigh_zero_bits_for_equality(c
 def test_settings_of_one_cell_do_not_change_the_records_of_others(model, comparison, changes):
     cell = DigitsCell(model, comparison, "8x8")
     assert run(cell, epochs=1, **changes) == run(cell, epochs=1)
+
+
+def test_selections_are_sharp_where_training_hides_distances_between_digits_that_it_shows():
+    exact = EXPERIMENT.recipes["exact"]
+    for pairs, sharp in (("all", False), ("of 0 to 4", False), ("3 apart", True)):
+        recipe = exact.of_cell(DigitsCell("nsr", ">", "8x8", pairs))
+        assert (recipe.order_selection > 0) == (recipe.order_scale > 0) == sharp
+    cell, changes = DigitsCell("nsr", ">", "8x8", "3 apart"), {"order_selection": 0.0, "order_scale": 0.0}
+    assert run(cell, epochs=1) != run(cell, epochs=1, **changes)
 
 
 @pytest.mark.parametrize(("comparison", "last"), [(">", 2.0), ("=", 5.0)])
