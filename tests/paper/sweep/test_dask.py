@@ -133,6 +133,16 @@ def wait_for(name: str) -> bool:
     return RELEASES[name].wait(30)
 
 
+def test_at_the_end_what_runs_is_not_waited_for_and_what_waits_is_cancelled(cluster):
+    RELEASES["end"] = threading.Event()
+    executor = on(cluster)
+    futures = [executor.submit(wait_for, "end") for _ in range(5)]
+    until(lambda: len(busy(executor)) == 2)
+    executor.shutdown()
+    assert futures[-1].cancelled()
+    RELEASES["end"].set()
+
+
 def test_only_the_item_that_was_running_is_blamed_for_a_lost_worker(cluster):
     """Dask 5234 suspects those that were queued as well."""
     RELEASES["blame"] = threading.Event()
