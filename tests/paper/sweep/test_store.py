@@ -231,6 +231,10 @@ def test_a_database_of_another_program(tmp_path):
     )
 
 
+def test_new_stores_have_schema_3_and_another_number_needs_a_migration_from_it(tmp_path):
+    assert Store(tmp_path)._connection.execute("PRAGMA user_version").fetchone() == (3,)
+
+
 def test_a_newer_schema(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
     store._connection.execute(f"PRAGMA user_version = {SCHEMA + 1}")
