@@ -17,8 +17,11 @@ ROOT = Path(__file__).parents[1]
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-SCREENS = list(product((1200, 390), ("light", "dark")))
+SCREENS = tuple(product((1200, 390), ("light", "dark")))
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+SAME = ["svg > *", ".tables tr:nth-child(n+6):not(:nth-last-child(-n+2))"]
+"""What axe leaves out: the inside of pictures, which have a label, and of long tables all but the first and last rows,
+which have the markup of the others."""
 PAGES = ("report", "empty report", "rule", "profile", "playground")
 OPEN_ALL = "document.querySelectorAll('details').forEach(each => each.open = true)"
 SMALLEST = """
@@ -99,7 +102,7 @@ class Opened:
     def __exit__(self, *_: object) -> None:
         self.context.close()
         assert self.logged == []
-        assert [url for url in self.requested if not url.startswith("data:")] == [self.file.as_uri()]
+        assert {url.split("#")[0] for url in self.requested if not url.startswith("data:")} == {self.file.as_uri()}
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -111,14 +114,19 @@ def test_nothing_is_logged_requested_cut_off_or_too_small(browser, pages, name, 
         assert size >= 11, text
 
 
-@pytest.mark.parametrize("name", PAGES)
-@pytest.mark.parametrize(("width", "scheme"), SCREENS)
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        *(("report", 1200, "dark"), ("report", 390, "light")),  # it is long: each width and each scheme once
+        *((name, *screen) for name, screen in product(PAGES[1:], SCREENS)),
+    ],
+)
 def test_axe_finds_nothing_to_mend(browser, pages, name, width, scheme):
     if not AXE.is_file():
         pytest.skip("no axe-core: make playground installs it")
     with Opened(browser, pages[name], width, scheme) as tab:
         tab.evaluate(AXE.read_text())
-        found = tab.evaluate("tags => axe.run({runOnly: tags})", TAGS)
+        found = tab.evaluate("([without, tags]) => axe.run({exclude: without}, {runOnly: tags})", [SAME, TAGS])
         problems = [(each["id"], len(each["nodes"]), each["nodes"][0]["html"][:150]) for each in found["violations"]]
         assert problems == []
         assert any(each["id"] == "color-contrast" for each in found["passes"])
@@ -150,13 +158,13 @@ def test_charts_fill_their_places_and_tick_labels_do_not_overlap(browser, pages)
 
 def test_a_link_into_a_folded_part_opens_it_and_the_keyboard_does(browser, pages):
     with Opened(browser, pages["report"]) as tab:
+        tab.evaluate("document.querySelectorAll('details').forEach(each => each.open = false)")
         tab.goto(pages["report"].as_uri() + "#chart-recurrent-paper-mlp-minimum")
         assert tab.evaluate("document.getElementById('recurrent-more').open")
         tab.evaluate("document.querySelector('#floats-more').open = false")
         tab.focus("#floats-more summary")
         tab.keyboard.press("Enter")
         assert tab.evaluate("document.getElementById('floats-more').open")
-        tab.close()
 
 
 def test_what_is_folded_is_printed(browser, pages, tmp_path):
