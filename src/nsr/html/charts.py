@@ -151,7 +151,7 @@ class Chart:
     @property
     def left(self) -> float:
         """Space for the labels of the vertical axis, and for its title, which is turned."""
-        return 12 + LETTER * max(len(text) for _, text in self.y.ticks) + (18 if self.y.title else 0)
+        return 16 + LETTER * max(len(text) for _, text in self.y.ticks) + (18 if self.y.title else 0)
 
     @property
     def right(self) -> float:
