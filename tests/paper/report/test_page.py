@@ -220,6 +220,12 @@ def test_the_first_screen_of_a_partial_run_says_what_there_is_and_nothing_is_red
     assert "missing" not in first
     assert first.count("not run yet") == len(EXPERIMENTS) - 1
     assert "no MLP in this section" in first
+    assert "profile" not in first
+    quick = [dataclasses.replace(record, profile="quick") for record in kept]
+    write_page(tmp_path / "page.html", {"comparisons": summarise(EXPERIMENTS["comparisons"], quick)})
+    first = first_screen((tmp_path / "page.html").read_text())
+    assert "<small>profile quick</small>" in first
+    assert "their verdicts are about these runs" in first
     assert text.count("of 24 cells of profile paper have all their seeds") == 1
 
 
