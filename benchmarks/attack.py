@@ -293,8 +293,10 @@ def commit() -> str:
 
 
 def jobs_of(names: Sequence[str], share: float) -> list[tuple[str, int]]:
-    """A share of the inputs of each loader."""
-    return [(name, number) for name in names for number in range(max(1, round(share * LOADERS[name].inputs)))]
+    """A share of the inputs of each loader, in an order in which every part of an attack has some of each."""
+    jobs = [(name, number) for name in names for number in range(max(1, round(share * LOADERS[name].inputs)))]
+    random.Random(0).shuffle(jobs)
+    return jobs
 
 
 def main() -> None:
@@ -318,9 +320,12 @@ def main() -> None:
     if options.number is not None:
         jobs = [(name, options.number) for name in options.only]
 
+    done: list[Outcome] = []
+
     def on_outcome(outcome: Outcome) -> None:
-        if outcome.number % 500 == 499:
-            print(f"{outcome.loader} {outcome.number + 1:,}", file=sys.stderr, flush=True)
+        done.append(outcome)
+        if len(done) % 1000 == 0:
+            print(f"{len(done):,} of {len(jobs):,}", file=sys.stderr, flush=True)
         if outcome.kind in ("loaded", "refused"):
             return
         print(f"{outcome.loader} {outcome.number}: {outcome.kind}\n{outcome.detail[-3000:]}", flush=True)
@@ -331,7 +336,13 @@ def main() -> None:
 
     config = config_of(options, longest=100 * ASLEEP)
     run = attack if config is None else partial(attack_elsewhere, config)
-    tally = run(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
+    try:
+        run(jobs, seed=options.seed, workers=options.workers, on_outcome=on_outcome)
+    except KeyboardInterrupt:
+        print(f"interrupted after {len(done):,} of {len(jobs):,} inputs")
+    tally = Tally()
+    for outcome in sorted(done, key=lambda each: options.only.index(each.loader)):
+        tally.add(outcome)
     print(*tally.lines(), sep="\n")
     minutes = round((time.monotonic() - began) / 60, 1)
     cpu = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -344,6 +355,7 @@ def main() -> None:
             "minutes": minutes,
             "cpu_minutes": cpu_minutes,
             "inputs": tally.total(),
+            "planned": len(jobs),
             "found": len(tally.found),
             "counts": tally.counts,
             "cpu_seconds": {name: round(each, 1) for name, each in tally.seconds.items()},
@@ -353,7 +365,7 @@ def main() -> None:
         }
         with options.json.open("a") as file:
             file.write(json.dumps(record) + "\n")
-    sys.exit(1 if tally.found else 0)
+    sys.exit(1 if tally.found or len(done) < len(jobs) else 0)
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+import json
 import random
 
 import attack
@@ -63,6 +64,28 @@ def test_the_counts_name_what_was_found():
 
 def test_an_attack_has_at_least_30_000_inputs():
     assert len(attack.jobs_of(list(LOADERS), 1.0)) >= 30_000
+
+
+def test_every_part_of_an_attack_has_inputs_of_most_loaders():
+    jobs = attack.jobs_of(list(LOADERS), 1.0)
+    assert jobs == attack.jobs_of(list(LOADERS), 1.0)
+    assert {name for name, _ in jobs[:4000]} == set(LOADERS)
+
+
+def test_an_interrupted_attack_is_recorded_and_fails(monkeypatch, tmp_path, capsys):
+    def interrupted(jobs, *, on_outcome, **_):
+        on_outcome(attack.Outcome(*jobs[0], "refused"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attack, "attack", interrupted)
+    monkeypatch.setattr("sys.argv", ["attack.py", "--share", "0.001", "--json", str(tmp_path / "a.jsonl")])
+    with pytest.raises(SystemExit) as stop:
+        attack.main()
+    assert stop.value.code == 1
+    record = json.loads((tmp_path / "a.jsonl").read_text())
+    assert (record["inputs"], record["found"]) == (1, 0)
+    assert record["planned"] > 16
+    assert "interrupted after 1 of" in capsys.readouterr().out
 
 
 @pytest.mark.outer

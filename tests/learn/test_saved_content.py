@@ -82,7 +82,7 @@ def test_a_tampered_file_is_one_short_sentence(tmp_path, name, change):
     assert len(str(caught.value).removeprefix(str(tmp_path))) < 300
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1" * 5000])
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400", "1" * 5000, "1" * 500])
 def test_numbers_must_be_finite(tmp_path, number):
     text = (SAVED / "number.json").read_text()
     content = json.loads(text)

@@ -58,7 +58,7 @@ def _reason(row: Row, expected: bytes | None) -> str | None:
     try:
         if checksum(row) == expected:
             return _unknown_fields(row[1], row[8], row[2], row[3])
-        return problem(row) if expected is None else "its checksum is wrong"
+        return "its checksum is wrong" if expected is not None else problem(row) or "its checksum is missing"
     except (TypeError, struct.error):  # a column that holds something else than its declared type
         return "its checksum is wrong"
 
@@ -73,7 +73,7 @@ def _decode(value: Any) -> Any:
 
 
 def problem(row: Row) -> str | None:
-    """What is wrong with a record that has no checksum, because an older version wrote it."""
+    """What is wrong with a record that has no checksum: it was wrong when the store was brought up to date."""
     try:
         content: dict[str, Any] = {
             name: value.decode() if isinstance(value, bytes) else value
