@@ -176,7 +176,7 @@ class Chart:
         height = self.height + TOP + BOTTOM + 2 * LINE
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-size="{FONT}" '
-            f'font-family="Helvetica, Arial, sans-serif"><rect width="100%" height="100%" fill="#fff"/>'
+            f'font-family="DejaVu Sans, Verdana, Arial, sans-serif"><rect width="100%" height="100%" fill="#fff"/>'
             f'<text x="{self.left:.0f}" y="{LINE + 4}" font-weight="bold">{escape(title)}</text>'
             f'<g transform="translate({self.left:.0f} {TOP + 2 * LINE})">{"".join(drawing.parts())}</g></svg>\n'
         )
