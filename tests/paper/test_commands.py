@@ -85,14 +85,23 @@ def test_a_missing_extra_is_a_sentence_that_names_it(tmp_path, monkeypatch):
     small(tmp_path)
     monkeypatch.delitem(sys.modules, "nsr.paper.report.page", raising=False)
     monkeypatch.delattr("nsr.paper.report.page", raising=False)
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.delitem(sys.modules, "nsr.html.page", raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(InputError) as error:
         report(out=tmp_path)
     with pytest.raises(InputError) as before_training:
         small(tmp_path / "new", html=tmp_path / "page.html")
     assert str(before_training.value) == str(error.value)
     assert not (tmp_path / "new").exists()
-    assert str(error.value) == "this needs vl_convert: install it with pip install 'neural-status-registers[reproduce]'"
+    assert str(error.value) == "this needs jinja2: install it with pip install 'neural-status-registers[reproduce]'"
+
+
+def test_pictures_need_an_extra_that_the_page_does_not(tmp_path, monkeypatch):
+    small(tmp_path)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    assert report(out=tmp_path).exists()
+    with pytest.raises(InputError, match="^this needs vl_convert: install it with pip install"):
+        report(out=tmp_path, figures=tmp_path / "figures")
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def page(folder: Path, learned: Learned) -> str:
 @pytest.fixture(autouse=True)
 def without_the_bundle(request, monkeypatch):
     if "browser" not in request.node.name:
-        monkeypatch.setattr("vl_convert.javascript_bundle", lambda *_: "")
+        monkeypatch.setattr("nsr.html.vega.vl_convert.javascript_bundle", lambda *_: "")
 
 
 def test_names_are_text_everywhere(tmp_path, every):

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from nsr.html import HEIGHT, Charts
+from nsr.html.vega import HEIGHT, Charts
 from nsr.learn.page.borders import Points, borders, measured, wide_comparisons
 from nsr.learn.result import Learned
 from nsr.learn.tables import plural

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from nsr.errors import InputError
-from nsr.html import embedded, write_html
+from nsr.html.page import write_html
+from nsr.html.vega import bundle, embedded
 from nsr.learn.evidence import MOST_MARGINS, listed, percent
 from nsr.learn.page.borders import classes_of
 from nsr.learn.page.charts import learned_charts
@@ -44,7 +45,7 @@ def write_page(path: Path, learned: Learned) -> None:
         not_covered=listed(evidence.not_covered),
         inputs=[] if program is None else program.inputs,
         contradicting=[] if program is None else list(_contradicting(learned, program.inputs)),
-        vega=bool(charts),
+        script=bundle() if charts else None,
         charts=charts,
         mean_error=_mean_error(learned),
         levels=LEVELS,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nsr.html import write_html
+from nsr.html.page import write_html
 from nsr.learn.profile.redundancy import is_order
 from nsr.learn.profile.report import holds, share, shown_statements
 from nsr.learn.profile.statements import Family, Profile, Statement

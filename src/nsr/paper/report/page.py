@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from nsr.errors import needs_extra
 from nsr.files import write
-from nsr.html import write_html
 from nsr.html.charts import power_text
+from nsr.html.page import write_html
 from nsr.paper.cells import Summary
 from nsr.paper.claims import SOFT_COLUMN, Claim, Judgement, Ours, judge
 from nsr.paper.experiments import EXPERIMENTS
@@ -178,7 +179,8 @@ def all_figures(summaries: Summaries) -> Iterator[Figure]:
 
 def write_figures(folder: Path, summaries: Summaries) -> int:
     """Write every figure as SVG and PNG; returns their number."""
-    import vl_convert
+    with needs_extra("reproduce"):
+        import vl_convert
 
     written = 0
     for name, title, chart in all_figures(summaries):
