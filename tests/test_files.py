@@ -1,6 +1,8 @@
 import multiprocessing
 import os
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -73,6 +75,16 @@ def test_a_device_stays_a_device(tmp_path):
         write(path, "text")
         assert stat.S_ISCHR(path.stat().st_mode)
     assert link.is_symlink()
+
+
+def test_standard_output_that_is_a_file_is_not_emptied(tmp_path):
+    code = (
+        "from pathlib import Path; from nsr.files import write;"
+        "print('first'); write(Path('/dev/stdout'), 'second\\n'); print('third')"
+    )
+    with (tmp_path / "out").open("w") as out:
+        subprocess.run([sys.executable, "-c", code], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
 
 
 def test_a_folder_is_not_replaced(tmp_path):

@@ -3,6 +3,7 @@
 import os
 import secrets
 import stat
+import sys
 from pathlib import Path
 
 from nsr.errors import InputError
@@ -59,12 +60,25 @@ def write(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if _is_device(path):
-            with path.open("wb") as device:
-                device.write(data)
+            _write_to_device(path, data)
         else:
             _replace(path, data)
     except OSError as problem:
         raise _cannot_write(path, problem) from None
+
+
+def _write_to_device(path: Path, data: bytes) -> None:
+    """Write to what is there. /dev/stdout may be a file, which must not be opened again: that would empty it."""
+    sys.stdout.flush()
+    with os.fdopen(os.dup(1), "wb") if _is_standard_output(path) else path.open("wb") as device:
+        device.write(data)
+
+
+def _is_standard_output(path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(1))
+    except OSError:
+        return False
 
 
 def _replace(path: Path, data: bytes) -> None:
