@@ -55,7 +55,7 @@ REQUEST = {
     "block": 1,
 }
 """240 blocks of one seed."""
-LIMIT = 900.0
+LIMIT = 1800.0
 """Seconds after which a sweep that has not ended is one that hangs."""
 
 
