@@ -79,17 +79,18 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=EXECUTORS, default=EXECUTORS)
     parser.add_argument("--profile", default="quick")
     parser.add_argument("--experiments", nargs="+", default=EXPERIMENTS)
+    parser.add_argument("--folder", type=Path, help="keep the stores here; what is in them is not run again")
     parser.add_argument("--json", type=Path, help="write a line for each executor")
     options = parser.parse_args()
     words = [*options.experiments, "--profile", options.profile]
     results: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as name:
-        expected: list[tuple] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        folder, expected = options.folder or Path(temporary), list[tuple]()
         for executor in ("local", *options.only):
             if executor == "slurm" and (reason := why_not()):
                 print(f"{executor:14} left out: {reason}", flush=True)
                 continue
-            found, about = run(executor, words, Path(name) / executor)
+            found, about = run(executor, words, folder / executor)
             expected = expected or found
             results.append({"profile": options.profile, **about, "same": found == expected})
             verdict = "same records" if found == expected else "DIFFERENT"

@@ -1,11 +1,12 @@
 """Blocks of pages from the records of benchmarks: see ``tools/measured.py``, which writes them."""
 
+import csv
 import json
+import lzma
 import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,25 @@ LOADERS = {
 }
 METHODS = {"fork": "forked, so that kills meet work", "spawn": "as the command starts them"}
 COMMANDS = {"reproduce redundancy": "reproduce redundancy --profile smoke --seeds 1"}
+
+FAULTS = {
+    "kill-worker": "`kill -9` of a worker",
+    "kill-nanny": "`kill -9` of a worker with what watches it, as when a machine is lost",
+    "kill-scheduler": "`kill -9` of the scheduler",
+    "kill-parent": "`kill -9` of the command, which is then started again",
+    "network": "SIGSTOP of a worker for 18 s, so that nobody hears of it",
+    "hang": "a block that does not come to an end",
+    "lifetime": "Dask workers that leave after 20 s",
+    "scancel": "`scancel` of a job of Slurm",
+    "slurm-lifetime": "jobs of Slurm whose workers leave before a walltime of a minute",
+    "slurm-walltime": "jobs that Slurm itself ends after a minute",
+}
+EXECUTORS = {
+    "local": "`local`",
+    "dask": "`dask`, which starts a scheduler and two processes",
+    "dask-external": "`dask` with a `dask scheduler` and two `dask worker` that were there before",
+    "slurm": "`slurm`, two jobs of a Slurm of one node",
+}
 
 
 def lines(folder: Path, file: str) -> list[dict[str, Any]]:
@@ -102,14 +122,29 @@ def faults(folder: Path) -> str:
     rows = [
         [
             f"`{r['fault']}`",
+            FAULTS[r["fault"]],
             str(r["times"]),
-            str(r["restarts"]),
-            f"{r['seconds']:.0f}",
-            "same" if r["same"] else "**differ**",
+            str(r["lost"]),
+            f"all {r['records']} the same" if r["same"] and not r["code"] else "**differ**",
         ]
         for r in lines(folder, "cluster_faults.jsonl")
     ]
-    return table(["fault", "times", "restarts of the scheduler", "seconds", "records"], rows)
+    return table(["fault", "what it is", "times", "losses reported", "records"], rows)
+
+
+def executors(folder: Path) -> str:
+    """Whether executors store the same records."""
+    found = lines(folder, "same_records.jsonl")
+    rows = [
+        [
+            EXECUTORS[r["executor"]],
+            ", ".join(f"{count} {name}" for name, count in r["of"].items()),
+            "the reference" if r["executor"] == "local" else "the same bytes" if r["same"] else "**differ**",
+        ]
+        for r in found
+    ]
+    head = paragraph(f"Profile `{found[0]['profile']}`, both recipes (`python benchmarks/same_records.py`):")
+    return head + "\n" + table(["executor", "records", "compared"], rows)
 
 
 def sweeps(folder: Path) -> str:
@@ -117,33 +152,64 @@ def sweeps(folder: Path) -> str:
     parts: dict[str, list[dict[str, Any]]] = {}
     for record in lines(folder, "sweep_simulation.jsonl"):
         parts.setdefault(record["part"], []).append(record)
-
-    def rates(part: str) -> str:
-        return ", ".join(f"{r['per_second']:,.0f} of {r['seeds']:,} seed{'s' * (r['seeds'] > 1)}" for r in parts[part])
-
-    rows = [
-        ["blocks a second that the parent chooses, receives and stores, workers that answer at once", rates("commits")],
-        [f"the same through Dask, scheduler and {parts['dask'][0]['workers']} workers in the parent", rates("dask")],
-    ]
+    rows = []
+    for r in parts["commits"]:
+        many = f"{r['seeds']:,} seed{'s' * (r['seeds'] > 1)}, {r['version']}"
+        rows.append([f"the parent alone, blocks of {many}", *_rates(r, "per_second", "per_cpu_second"), "-"])
+    for r in parts["dask"]:
+        names = ("per_second", "per_cpu_second_of_parent", "per_cpu_second_of_scheduler")
+        rows.append([f"through Dask: {r['what']}", *_rates(r, *names)])
+    headings = ["a second", "of wall time", "of CPU of the parent", "of CPU of the scheduler"]
+    others = []
     for r in parts["sleeping"]:
         what = f"1,000 workers that sleep {r['block_seconds']:g} s over a block, losses of an hour (5 %) in a minute"
         lost = f"{r['workers_lost']} workers lost, {'every record once' if r['exact'] else '**records differ**'}"
-        rows.append([what, f"{r['blocks']:,} blocks in {r['seconds']:.0f} s instead of {r['ideal']:.0f} s, {lost}"])
+        others.append([what, f"{r['blocks']:,} blocks in {r['seconds']:.0f} s instead of {r['ideal']:.0f} s, {lost}"])
     for r in parts["memory"]:
         what = f"{r['items']:,} planned items" if r["items"] else f"{r['stored']:,} records in the store"
-        rows.append(
+        others.append(
             [f"a command with {what}, torch included", f"{r['plan_seconds']:.0f} s, at most {r['megabytes']} MB"]
         )
-    for r in parts["overhead"]:
-        local, dask = min(r["local"]), min(r["dask"])
-        what = f"the comparisons, {r['seeds']} seeds, local processes and Dask, the better of {len(r['local'])} runs"
-        rows.append([what, f"{local:.1f} s and {dask:.1f} s"])
-    slowest = parts["dask"][0]["per_second"]
-    limit = paragraph(
-        f"""Dask in one process is what breaks first: at {slowest:.0f} blocks a second, 1,000 workers need blocks of at
-        least {ceil(1_000 / slowest)} s, and 10,000 workers blocks of {ceil(10_000 / slowest)} s."""
+    return table(headings, rows) + "\n" + table(["what", "figure"], others)
+
+
+def _rates(record: Mapping[str, Any], *names: str) -> list[str]:
+    return [f"{record[name]:,.0f}" for name in names]
+
+
+def dask_overhead(folder: Path) -> str:
+    """What Dask costs beside local processes."""
+    record = lines(folder, "dask_overhead.jsonl")[-1]
+    local, dask, over = record["local"], record["dask"], record["overhead"]
+    return paragraph(
+        f"""{6 * record["seeds"]:,} models of the comparisons, {record["rounds"]} runs of each in turns, processes from
+        their start to their end (`python benchmarks/dask_overhead.py`): Dask took {over["cpu"]:+.1%} CPU
+        ({dask["cpu"]:.0f} s beside {local["cpu"]:.0f} s) and {over["wall"]:+.1%} wall time ({dask["wall"]:.0f} s beside
+        {local["wall"]:.0f} s). Until the first block was stored it took {dask["first"]:.1f} s beside
+        {local["first"]:.1f} s, after the last {dask["after"]:.1f} s beside {local["after"]:.1f} s; the parent used
+        {dask["cpu_parent"]:.1f} s of CPU beside {local["cpu_parent"]:.1f} s."""
     )
-    return table(["what", "figure"], rows) + "\n" + limit
+
+
+def ten_thousand_seeds(folder: Path) -> str:
+    """The comparisons with many seeds, from every record."""
+    with lzma.open(folder / "comparisons_10000.csv.xz", "rt", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    run = json.loads((folder / "comparisons_10000.json").read_text(encoding="utf-8"))
+    accuracies = [name for name in rows[0] if name == "train" or name.startswith("10^")]
+    wrong = [row for row in rows if any(float(row[name]) != 1 for name in accuracies)]
+    right, total = len(rows) - len(wrong), len(rows)
+    low, high = wilson(right, total)
+    seeds = len({row["seed"] for row in rows})
+    read = sum(float(row["read"]) == 1 for row in rows)
+    but = "".join(f"; not `{row['comparison']}` with seed {row['seed']}" for row in wrong[:10])
+    return paragraph(
+        f"""{seeds:,} seeds of each of the six comparisons, recipe `exact`, on two Dask workers: {right:,} of
+        {total:,} networks are right everywhere, from the training pairs to 10^15 (95 % interval of the share
+        {low:.5f} to {high:.5f}){but}, and {read:,} read as the comparison they learned. It took
+        {sum(each["cpu_seconds"] for each in run["runs"]) / 60:.0f} minutes of CPU
+        (`python benchmarks/many_seeds.py`, `results/comparisons_10000.csv.xz`)."""
+    )
 
 
 def tables(folder: Path) -> str:
@@ -206,7 +272,10 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = {
     "kills": kills,
     "store": store,
     "faults": faults,
+    "executors": executors,
     "sweeps": sweeps,
+    "dask overhead": dask_overhead,
+    "ten thousand seeds": ten_thousand_seeds,
     "tables": tables,
     "profiles": profiles,
     "battery tables": battery_tables,

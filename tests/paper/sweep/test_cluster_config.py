@@ -53,6 +53,8 @@ def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path
     [
         ("[cluster", "is not TOML"),
         ("cluster = 3", r"^cluster in nsr.toml must be a table, as in \[cluster\]$"),
+        ("[clutser]\nqueue = 'a'", r"^nsr.toml has no table \[cluster\], in which .* stand; it has 'clutser'$"),
+        ("executor = 'dask'", r"^nsr.toml has no table \[cluster\], in which .* stand; it has 'executor'$"),
         ("[cluster]\nquue = 'a'", "unknown field .* 'quue': .*did you mean 'queue'"),
         ("[cluster]\nworkers = 'two'", "^workers = 'two' in nsr.toml is not a number$"),
         ("[cluster]\nworkers = true", "^workers = True in nsr.toml is not a number$"),

@@ -346,9 +346,21 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(monkeypatch):
     config = ClusterConfig(executor="dask", scheduler="tcp://127.0.0.1:9")
     with pytest.raises(InputError, match=r"^no Dask scheduler answers at tcp://127\.0\.0\.1:9 after 0 s: "):
         make_dask(config, lambda _: None)(1)
-    config = ClusterConfig(executor="dask", scheduler="over there")
-    with pytest.raises(InputError, match=r"^'over there' is not the address of a Dask scheduler: "):
-        make_dask(config, lambda _: None)(1)
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("nowhere", "missing port number in address 'nowhere'"),
+        ("tcp://host:port", "invalid literal"),
+        ("tpc://host:8786", "unknown address scheme 'tpc'"),
+    ],
+)
+def test_an_address_that_cannot_be_one_is_a_sentence_and_nothing_more(address, reason):
+    """A client with such an address waited ten seconds at the end of the process and left a traceback."""
+    config = ClusterConfig(executor="dask", scheduler=address)
+    with pytest.raises(InputError, match=rf"^{address!r} is not the address of a Dask scheduler: {reason}"):
+        make_dask(config, lambda _: None)
 
 
 def test_sigterm_is_answered_with_a_goodbye():

@@ -91,6 +91,10 @@ def _read(file: Path | None) -> dict[str, Any]:
         raise InputError(f"cannot read the cluster file {path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:  # not TOML, not UTF-8, an integer of too many digits, or too deep
         raise InputError(f"{path} is not TOML: {shortened(str(error))}") from None
+    if content and TABLE not in content:
+        raise InputError(
+            f"{path} has no table [{TABLE}], in which the options of a cluster stand; it has {min(content)!r}"
+        )
     table = content.get(TABLE, {})
     known = {each.name: each for each in fields(ClusterConfig)}
     for name, value in table.items() if isinstance(table, dict) else ():

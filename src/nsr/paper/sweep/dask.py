@@ -22,6 +22,8 @@ from uuid import uuid4
 
 import torch
 from distributed import Client, LocalCluster
+from distributed.comm import registry
+from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import CommClosedError
 
 from nsr.data.digits import MNIST
@@ -45,7 +47,21 @@ FIRST_ANSWER = 20.0
 def make_dask(config: ClusterConfig, on_message: Report) -> MakeExecutor:
     """Executors on the scheduler of the configuration, or on one that is started here with its workers."""
     _silence()
+    if config.scheduler:
+        check_address(config.scheduler)
     return _Connection(config, on_message).connect if config.scheduler else partial(_local_cluster, config, on_message)
+
+
+def check_address(address: str) -> None:
+    """Raise an InputError if it cannot be an address. A client that is given one leaves a traceback when it ends."""
+    try:
+        protocol, place = parse_address(address)
+        registry.get_backend(protocol)
+        parse_host_port(place)
+    except ValueError as error:
+        raise InputError(
+            f"{address!r} is not the address of a Dask scheduler: {error}; write it as in tcp://192.168.0.10:8786"
+        ) from error
 
 
 def _local_cluster(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
@@ -96,8 +112,6 @@ class _Connection:
                         "scheduler; finished blocks are kept, and the same command continues from there"
                     ) from error
                 time.sleep(0.5)
-            except ValueError as error:
-                raise InputError(f"{address!r} is not the address of a Dask scheduler: {error}") from error
         self.answered = True
         self.on_message(f"dashboard: {client.dashboard_link}")
         try:
