@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
-.PHONY: farthest setup reproduce test outer other-cpu lint docs figures graph bench mutate battery attack playground
+.PHONY: farthest setup reproduce test outer other-cpu lint docs figures graph bench mutate battery attack playground cluster-records
 
 setup: .venv/ready
 
@@ -69,6 +69,16 @@ battery: setup
 # Damaged and hostile inputs over all loaders: no traceback, no hang, no more than 1 GB.
 attack: setup
 	$(BIN)/python benchmarks/attack.py $(OPTIONS)
+
+# The records behind docs/cluster.md: about an hour on two quiet cores. Slurm's part needs slurm-wlm, munge and root.
+cluster-records: setup
+	$(BIN)/python benchmarks/dask_overhead.py --json results/dask_overhead.jsonl
+	$(BIN)/python benchmarks/many_seeds.py
+	$(BIN)/python benchmarks/same_records.py --json results/same_records.jsonl
+	rm -f results/cluster_faults.jsonl results/sweep_simulation.jsonl
+	$(BIN)/python benchmarks/cluster_faults.py --json results/cluster_faults.jsonl
+	$(BIN)/python benchmarks/sweep_simulation.py --json results/sweep_simulation.jsonl
+	$(BIN)/python tools/measured.py
 
 # The page that `nsr play` opens, from playground/; needs node and npm. The result is committed.
 playground:

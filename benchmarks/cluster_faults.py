@@ -55,6 +55,8 @@ REQUEST = {
     "block": 1,
 }
 """240 blocks of one seed."""
+SILENCE = 10
+"""Seconds without a heartbeat after which a worker is lost; on a busy machine a few are nothing unusual."""
 LIMIT = 1800.0
 """Seconds after which a sweep that has not ended is one that hangs."""
 
@@ -127,7 +129,7 @@ class Loopback:
         self.config = folder / "cluster.toml"
         self.config.write_text(
             f'[cluster]\nexecutor = "dask"\nscheduler = "tcp://127.0.0.1:{self.port}"\n'
-            f"silence = 6\nhang = {20 if function == 'hang_once' else 600}\npatience = 60\n"
+            f"silence = {SILENCE}\nhang = {20 if function == 'hang_once' else 600}\npatience = 60\n"
         )
         self.log = (folder / "log.txt").open("ab")
         self.restarts = 0
@@ -326,6 +328,7 @@ def kill_parent(at: Loopback, out: Path, times: int, total: int, rng: random.Ran
 
 def stop_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Random) -> tuple[int, int]:
     """SIGSTOP of a worker and its nanny: to the others its network is gone. It goes on after three times the limit."""
+    stopped = 3 * SILENCE
     process = at.sweep(out)
 
     def act() -> bool:
@@ -333,8 +336,8 @@ def stop_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Ran
         if worker.poll() is not None or not child_processes(worker.pid):
             return False
         os.killpg(worker.pid, signal.SIGSTOP)
-        threading.Timer(18, os.killpg, (worker.pid, signal.SIGCONT)).start()
-        time.sleep(10)
+        threading.Timer(stopped, os.killpg, (worker.pid, signal.SIGCONT)).start()
+        time.sleep(2 * SILENCE)
         return True
 
     return during(process, out, times, act, total), finish(process)
@@ -387,7 +390,7 @@ SLURM_FAULTS = {
 Slurm ends their jobs."""
 
 
-def slurm_config(folder: Path, lines: str = "", silence: float = 6.0) -> Path:
+def slurm_config(folder: Path, lines: str = "", silence: float = SILENCE) -> Path:
     """A file for a sweep on the loopback Slurm."""
     file = folder / "slurm.toml"
     lines = lines or 'skip_directives = ["--mem"]'
