@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from sphinx.ext.napoleon import Config, GoogleDocstring
+
 import nsr
 
 project = "Neural Status Registers"
 author = "The neural-status-registers maintainers"
-copyright = "MIT licence"
 version = release = nsr.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["_build"]
 highlight_language = "none"
 myst_heading_anchors = 4
@@ -20,13 +21,13 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
 autodoc_preserve_defaults = True
-napoleon_numpy_docstring = False
 
 html_theme = "furo"
 html_title = "Neural Status Registers"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_show_sphinx = False
+html_js_files = [("site.js", {"defer": "defer"})]
+html_show_sphinx = html_show_copyright = False
 html_copy_source = False
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
@@ -35,10 +36,10 @@ assert Path(nsr.__file__).is_relative_to(Path(__file__).parents[1]), "the API is
 
 
 def setup(app: Any) -> None:
-    """Docstrings of attributes are sentences: before a colon stands no type, which napoleon takes it for."""
+    """Sections such as Args are those of Google's style, except in attributes, whose sentences may have a colon."""
 
-    def as_sentence(_app: Any, what: str, _name: str, _object: Any, _options: Any, lines: list[str]) -> None:
-        if what in ("attribute", "data", "property"):
-            lines.insert(0, "")
+    def converted(_app: Any, what: str, name: str, documented: Any, options: Any, lines: list[str]) -> None:
+        if what not in ("attribute", "data", "property"):
+            lines[:] = GoogleDocstring(lines, Config(), app, what, name, documented, options).lines()
 
-    app.connect("autodoc-process-docstring", as_sentence, priority=100)
+    app.connect("autodoc-process-docstring", converted)
