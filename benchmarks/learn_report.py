@@ -78,7 +78,7 @@ def markdown(records: Records) -> str:
     lines.append(_row("**total**", *totals, _median(_of(ruled, contender="nsr"), "seconds", ".1f")))
     chosen = [_of(ruled, contender=name) for name in names] + [_of(flipped, contender="nsr")]
     lines.append(_row("95 % interval", *map(_interval, chosen), ""))
-    lines += ["", _row("", "near, %", "far, %", "wrong rules", "size", "seconds"), _row("---", *["---:"] * 5)]
+    lines += ["", _row("contender", "near, %", "far, %", "wrong rules", "size", "seconds"), _row("---", *["---:"] * 5)]
     for name in names:
         own = _of(ruled, contender=name)
         size = f"{_median(own, 'size', ',.0f')} {CONTENDERS[name].unit}"

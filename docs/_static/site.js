@@ -10,7 +10,7 @@ function reachable() {
   }
 }
 
-for (const cell of document.querySelectorAll("td.text-right")) {
+for (const cell of document.querySelectorAll("td.text-right, td.text-right p")) {
   if (cell.childElementCount) continue;
   cell.textContent = cell.textContent
     .replace(/ (of|±) /g, "\u00a0$1\u00a0")

@@ -1,5 +1,6 @@
 """DuckDB with bounded memory and without a network: running queries with progress, and its errors in our words."""
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -46,7 +47,8 @@ class Engine:
             },
         )
         self.connection.execute("SET GLOBAL TimeZone = 'UTC'")
-        self.connection.execute("SET enable_progress_bar = true")
+        with contextlib.suppress(duckdb.InvalidInputException):  # in a notebook it needs ipywidgets: then no progress
+            self.connection.execute("SET enable_progress_bar = true")
         self.connection.execute("SET enable_progress_bar_print = false")
 
     def rows(self, sql: str, on_progress: Progress | None = None) -> list[tuple[Any, ...]]:
