@@ -49,7 +49,7 @@ class Engine:
         self.connection.execute("SET GLOBAL TimeZone = 'UTC'")
         with contextlib.suppress(duckdb.InvalidInputException):  # in a notebook it needs ipywidgets: then no progress
             self.connection.execute("SET enable_progress_bar = true")
-        self.connection.execute("SET enable_progress_bar_print = false")
+            self.connection.execute("SET enable_progress_bar_print = false")
 
     def rows(self, sql: str, on_progress: Progress | None = None) -> list[tuple[Any, ...]]:
         """The rows of a query."""
