@@ -105,7 +105,9 @@ def kill(process: int) -> None:
 
 
 def disturb(parent: int, rng: random.Random, figures: Figures) -> None:
-    """Kill a worker, the parent, or all of them."""
+    """Kill a worker, the parent, or all of them; one that has ended cannot be killed and is not counted."""
+    if not is_running(parent):
+        return
     workers = children(parent)
     what = rng.choice(("worker", "worker", "parent", "all")) if workers else "parent"
     figures.kills[what] += 1

@@ -1,11 +1,21 @@
 import json
+import random
 import subprocess
 import sys
 from pathlib import Path
 
+import kills
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "kills.py"
+
+
+def test_a_process_that_has_ended_is_not_killed_again():
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    figures = kills.Figures()
+    kills.disturb(ended.pid, random.Random(0), figures)
+    assert figures.kills.total() == 0
 
 
 @pytest.mark.outer
