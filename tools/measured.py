@@ -358,8 +358,12 @@ def results(m: Measured) -> str:
     """The table of the README."""
     note = """Means over seeds ± their standard deviation; counts with Wilson's 95 % interval. In 4.3 to 4.6, `exact`
     tests the program that was read, and soft is the network it was read from."""
+    many = re.search(
+        r"^([\d,]+) seeds.*?([\d,]+ of\s+[\d,]+) networks", measured_costs.ten_thousand_seeds(m.folder), re.S
+    )
+    more = f" 4.1 with {many[1]} seeds of each comparison, `exact`: {many[2]} right everywhere." if many else ""
     shown = [measure for measure in _measures() if measure.headline]
-    return paragraph(f"Seeds: {_seeds(m)}. {note}") + "\n" + _table(m, shown, "src/nsr")
+    return paragraph(f"Seeds: {_seeds(m)}. {note}{more}") + "\n" + _table(m, shown, "src/nsr")
 
 
 def all_results(m: Measured) -> str:
