@@ -411,7 +411,8 @@ def test_the_history_of_a_stopped_member_stays_although_torch_trains_it_on():
 
 
 def test_the_first_members_have_the_first_rows():
-    each = [Rows.from_data((torch.randn(4, 2), torch.randn(4))) for _ in range(5)]
+    each = [Rows(torch.randn(4, 2), torch.randn(4), torch.rand(4)) for _ in range(5)]
     some, first = _rows_of_members(Rows.each(each), 3), Rows.each(each[:3])
+    assert (some.x.dim(), some.y.dim(), some.weight.dim()) == (3, 2, 2)
     for name in ("x", "y", "weight"):
         torch.testing.assert_close(getattr(some, name), getattr(first, name))

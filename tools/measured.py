@@ -38,6 +38,7 @@ import measured_costs  # noqa: E402
 
 PAGES = ("README.md", "docs/results.md", "docs/battery.md", "docs/fidelity.md", "docs/engine.md")
 PAGES += tuple(f"docs/{name}.md" for name in ("cluster", "learn", "profile", "robustness"))
+PAGES += ("CONTRIBUTING.md",)
 MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)", re.DOTALL)
 INEQUALITIES = (">", "<", ">=", "<=")
 

@@ -5,7 +5,6 @@ import json
 import lzma
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -258,24 +257,31 @@ def battery_tables(folder: Path) -> str:
 
 
 def mutants(folder: Path) -> str:
-    """The mutation score."""
+    """The mutation score: of a first sample, before and after tests were added for it, and of a fresh one."""
     records = lines(folder, "mutants.jsonl")
-    parts = dict.fromkeys(record["part"] for record in records)
-    samples = dict.fromkeys(record["sample"] for record in records)
+    samples = {name: [r for r in records if r["sample"] == name] for name in ("first", "fresh")}
+    columns = {"first sample": ("first", "at_first"), "the same, with the tests it led to": ("first", "outcome")}
+    columns |= {"fresh sample": ("fresh", "outcome")} if samples["fresh"] else {}
     rows = []
-    for part in (*parts, None):
+    for part in (*dict.fromkeys(record["part"] for record in records), None):
         row = [part or "**all**"]
-        for sample in samples:
-            counted = [r for r in records if r["sample"] == sample and part in (None, r["part"])]
-            same = sum(bool(r.get("equivalent")) for r in counted)
-            killed, total = sum(r["outcome"] == "killed" for r in counted), len(counted) - same
-            low, high = wilson(killed, total)
-            row += [f"{killed} of {total} ({low:.2f} to {high:.2f})", str(same)]
+        for sample, outcome in columns.values():
+            counted = [r for r in samples[sample] if part in (None, r["part"]) and not r["equivalent"]]
+            killed = sum(r[outcome] == "killed" for r in counted)
+            low, high = wilson(killed, len(counted))
+            row.append(f"{killed} of {len(counted)} ({low:.2f} to {high:.2f})" if counted else "-")
         rows.append(row)
-    headings = [text for sample in samples for text in (f"killed, {sample}", "equivalent")]
-    times = Counter(r["by"] for r in records)["time ran out"]
-    note = f"{times} of these were noticed because tests did not end in time." if times else ""
-    return table(["part", *headings], rows) + ("\n" + paragraph(note) if note else "")
+    drawn = " and ".join(f"{len(of)} with seed {of[0]['seed']}" for of in samples.values() if of)
+    same, late = sum(bool(r["equivalent"]) for r in records), sum(r["by"] == "time ran out" for r in records)
+    waiting = sum(_survives(r) and r.get("run_again") is False for r in records)
+    note = f"""Mutants drawn: {drawn}, as many of each part. {same} are judged equivalent and are not counted;
+        {late} are noticed because tests do not end. In brackets Wilson's 95 % interval."""
+    note += f" {waiting} that survived at first have not been run again and count as not noticed." if waiting else ""
+    return table(["noticed", *columns], rows) + "\n" + paragraph(note)
+
+
+def _survives(record: Mapping[str, Any]) -> bool:
+    return record["outcome"] != "killed" and not record["equivalent"]
 
 
 BLOCKS: Mapping[str, Callable[[Path], str]] = {
@@ -290,4 +296,5 @@ BLOCKS: Mapping[str, Callable[[Path], str]] = {
     "tables": tables,
     "profiles": profiles,
     "battery tables": battery_tables,
+    "mutants": mutants,
 }
