@@ -82,7 +82,7 @@ def attack(folder: Path) -> str:
             good = {"loaded": 0, "refused": 0} | counts
             bad = [f"{count} {what}" for what, count in counts.items() if what not in ("loaded", "refused")]
             figures = [f"{value:,}" for value in (sum(counts.values()), good["loaded"], good["refused"])]
-            rows.append([LOADERS[loader], *figures, ", ".join(bad) or "0"])
+            rows.append([LOADERS.get(loader, loader), *figures, ", ".join(bad) or "0"])
     found = table(["loader", "inputs", "loaded", "refused", "traceback, hang or memory"], rows)
     return found + "\n" + paragraph(f"{total:,} inputs in all.")
 
