@@ -254,6 +254,11 @@ def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequ
     cuts = [best_cut(columns, weights, side, weight) for weights in sums if weights != atom.weights]
     found = [Atom(cut.weights, cut.constant) for cut in cuts if cut.wrong <= most]
     found = [each for each in found if not (each.constant and set(atom.columns) <= set(each.columns))]
+    if not atom.has_constant:
+        turned = SideClasses(sides.above, sides.below, sides.slack)
+        most = reader.misplaced(atom, sides)
+        plain = [Atom(weights) for weights in sums if len(weights) == 2 and weights != atom.weights]
+        found += [each for each in plain if min(reader.misplaced(each, way) for way in (sides, turned)) <= most]
     return [each for each in found if reader.price(each) <= reader.price(atom) + SUBSTITUTE]
 
 

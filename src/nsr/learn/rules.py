@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import gammaln
 
+from nsr.learn.orders import is_order, order_nats
 from nsr.learn.proposals import CONSTANT, best_cut
 from nsr.program.expressions import Compare, Constant, Count, Expression, Truth, Variable
 from nsr.program.substitution import rebuilt
@@ -214,7 +215,7 @@ class Reader:
         """Nats that a row costs which a simpler constant contradicts; a wrong label could be of any other class."""
         return PER_ROW + math.log(self.rows.n_classes - 1) / 2
 
-    def _misplaced(self, atom: Atom, sides: SideClasses) -> float:
+    def misplaced(self, atom: Atom, sides: SideClasses) -> float:
         """The weight of the rows that are on the wrong side of an atom; equal rows are on the better side."""
         signs, rows = self.rows.signs(atom), self.rows
         below, above = (rows.weight * (classes != rows.classes) for classes in (sides.below, sides.above))
@@ -237,10 +238,10 @@ class Reader:
         known |= negative
         options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
         options = [each for each in options if not any(_apart(each, atom.constant, step) for step in steps)]
-        least = self._misplaced(atom.with_constant(gap.middle), sides)
+        least = self.misplaced(atom.with_constant(gap.middle), sides)
 
         def cost(each: Fraction) -> float:
-            extra = self._misplaced(atom.with_constant(each), sides) - least
+            extra = self.misplaced(atom.with_constant(each), sides) - least
             named = LN2 if each in known else number_nats(each)
             return self._per_row * max(extra, 0.0) + (
                 named if len(atom.weights) == 1 else (CONSTANT + named) * (each != 0)
@@ -254,7 +255,7 @@ class Reader:
         step = self.rows.columns.step(atom.weights)
         if sides.slack and step is not None and (constant / step).denominator == 1:
             beside = (constant + step / 2, constant - step / 2)  # the best cut may be elsewhere, where labels are wrong
-            return min(beside, key=lambda each: self._misplaced(atom.with_constant(each), sides))
+            return min(beside, key=lambda each: self.misplaced(atom.with_constant(each), sides))
         return self.rows.columns.beside_the_grid(atom, gap.below, gap.above)
 
     def side_classes(self, atoms: Sequence[Atom], position: int) -> SideClasses | None:
@@ -294,12 +295,15 @@ class Reader:
             if len(table.classes)
             else class_formula(Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes)
         )
-        expression = self._with_best_ties(self._with_flags(expression))
-        guess = answers(expression, rows)
+        return self.scored(self._with_best_ties(self._with_flags(expression)), atoms, origin)
+
+    def scored(self, expression: Expression, atoms: Sequence[Atom], origin: str) -> Rule:
+        """An expression over some atoms as a rule, with the length of its description."""
+        rows, guess = self.rows, answers(expression, self.rows)
         nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
         used = _used(expression, atoms)
         nats += sum(self.price(atom) for atom in used) - self._mirrored(used)
-        nats += comparisons(expression) * math.log(6 * max(len(used), 1))
+        nats += _formula_nats(expression, used)
         return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
 
     def _with_flags(self, expression: Expression) -> Expression:
@@ -461,6 +465,13 @@ def _canonical(atom: Atom) -> tuple[Weights, Fraction]:
     again = Atom.from_comparison(atom.compare(">"))  # type: ignore[arg-type]
     assert again is not None
     return again.weights, again.constant
+
+
+def _formula_nats(expression: Expression, used: Sequence[Atom]) -> float:
+    """Nats to combine comparisons: for each, its operator and which atom it is; an order is one idea."""
+    count = comparisons(expression)
+    nats = count * math.log(6 * max(len(used), 1))
+    return order_nats(len(used)) if count > len(used) and is_order(expression, used) else nats
 
 
 def description_length(classes: np.ndarray, guess: np.ndarray, weight: np.ndarray, n_classes: int) -> float:

@@ -22,6 +22,8 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
+from nsr.learn.order_reading import read_order
+from nsr.learn.orders import is_order
 from nsr.learn.precision import SUBSTITUTE, multiples, simpler_sums, substitutes
 from nsr.learn.proposals import propose
 from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
@@ -241,8 +243,18 @@ class _Attempt:
             }
             again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
             final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
-            self._best = chosen.expression, self._taken_apart(reader, self.polished(reader, final))
+            self._best = chosen.expression, self._finished(reader, self.polished(reader, final))
         return self._best[1]
+
+    def _finished(self, reader: Reader, rule: Rule) -> Rule:
+        """A rule as a person would write it, as long as the rows are described as well."""
+        return self._ordered(reader, self._taken_apart(reader, rule))
+
+    def _ordered(self, reader: Reader, rule: Rule) -> Rule:
+        """A rule as a lexicographic order of its comparisons, and of further ones, if that is shorter."""
+        atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
+        order = read_order(reader, atoms, candidate_sums(reader.rows), rule.origin)
+        return rule if order is None or order.nats >= rule.nats else order
 
     def polished(self, reader: Reader, rule: Rule) -> Rule:
         """A rule with sums that differ in one column or weight as long as they explain the rows better.
@@ -385,9 +397,15 @@ class _Attempt:
             others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
             for other, margin, same in others:
                 if other.weights != atom.weights:
-                    changed = reader.read_all([*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule.origin)
+                    changed = self._changed(reader, [*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule)
                     if _is_rival(changed, rule, margin):
                         yield changed, same
+
+    def _changed(self, reader: Reader, atoms: list[Atom], rule: Rule) -> Rule:
+        """The rule of other atoms; an order, if the given one is an order and that describes the rows better."""
+        changed = reader.read_all(atoms, rule.origin)
+        order = read_order(reader, atoms, (), rule.origin) if is_order(rule.expression, rule.atoms) else None
+        return changed if order is None or order.nats >= changed.nats else order
 
     def _other_weights(self, reader: Reader, rule: Rule, at: int) -> list[Weights]:
         if len(rule.atoms[at].weights) == 1:
@@ -402,7 +420,8 @@ class _Attempt:
         reader = Reader(self.rows, self.settings.preferred)
         screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
         again = self.polished(reader, reader.read(rule.atoms, origin=rule.origin))
-        return min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
+        best = min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
+        return self._ordered(reader, best)
 
     def found(self) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged."""
