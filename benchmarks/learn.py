@@ -28,7 +28,7 @@ import numpy as np
 from contenders import CONTENDERS, LeftOutError
 from learn_report import markdown, print_tables
 from no_rule_tables import RULELESS, no_rule_table
-from read_back import FALSE_CLAIM, read_back, right
+from read_back import FALSE_CLAIM, names_the_truth, read_back, right
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rule_lines import LINES
@@ -94,6 +94,10 @@ class Record:
     exempt: list[str] = field(default_factory=list)
     """Border cases named by the evidence that no row of the table shows."""
     counterexample: str | None = None
+    not_distinguished: list[str] = field(default_factory=list)
+    """Pairs of comparisons of which the evidence says that the rows fit both, that of the rule first."""
+    truth_named: bool = False
+    """Whether a rule that is not the true one names the true comparison there. It does not count as read back."""
     wrong: float | None = None
     """Share of fresh rows on which a claimed rule is wrong."""
     false_claim: bool | None = None
@@ -212,9 +216,12 @@ def claim(model: Any, table: Any, fresh: dict[str, Any]) -> dict[str, Any]:
     found = {"rule": model.rule_, "wrong": wrong}
     if table.rule is None:
         return {**found, "read_back": False, "false_claim": wrong > FALSE_CLAIM}
-    result = read_back(program, model.evidence_.not_covered, table, list(fresh.values()))
+    evidence = model.evidence_
+    result = read_back(program, evidence.not_covered, table, list(fresh.values()))
     return {
         **found,
+        "not_distinguished": list(evidence.not_distinguished),
+        "truth_named": not result.ok and names_the_truth(evidence.not_distinguished, table, list(fresh.values())),
         "read_back": result.ok,
         "proof": result.proof,
         "exempt": list(result.exempt),

@@ -62,6 +62,15 @@ def read_back(program: Program, not_covered: Sequence[str], table: Any, fresh: S
     return ReadBack(True, proof, tuple(map(str, exempt)), counterexample)
 
 
+def names_the_truth(pairs: Sequence[str], table: Any, fresh: Sequence[Any]) -> bool:
+    """Whether the second comparison of a pair, alone, is the rule of a table.
+
+    A rule that is wrong where another is named that is right is still wrong; this is reported beside it.
+    """
+    others = (Program.parse(pair.split(" and ")[1], list(table.columns)) for pair in pairs)
+    return any(read_back(other, (), table, fresh).ok for other in others)
+
+
 def ties(texts: Sequence[str]) -> list[Program]:
     """Those cases that are equations."""
     found = []

@@ -275,6 +275,22 @@ def _(rng):
     return Plan(rule, columns, truth(percent), rivals=_shifted(truth, (percent, step)))
 
 
+@_line("fraction", "b < 0.9 a", "binary")
+def _(rng):
+    """What the convention for factors that the rows leave open costs: it prefers those above 1."""
+    percent = _pick(rng, 80, 85, 90, 95)
+    columns = _group(rng, "ab", shift=0.05)
+    if columns["a"].low < 0:
+        return None
+
+    def truth(factor):
+        return lambda t: 100 * t["b"] < factor * t["a"]
+
+    step = 10 if percent % 10 == 0 else 1
+    rule = f"b < {number(Fraction(percent, 100))}*a"
+    return Plan(rule, columns, truth(percent), rivals=_shifted(truth, (percent, step)))
+
+
 @_line("income", "income >= 3 rent", "binary")
 def _(rng):
     tenths, scale = _pick(rng, 20, 25, 30, 35, 40), _pick(rng, INTEGERS, Scale(10), CENTS, Scale(50))

@@ -38,6 +38,8 @@ class RuleEvidence(Evidence):
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
+    not_distinguished: tuple[str, ...] = ()
+    """Pairs of comparisons, the one of the rule first, that mean something else and fit the same rows."""
     reason: str | None = None
     """Why there is no rule; None if there is one."""
     nearest: str | None = None
@@ -57,6 +59,8 @@ class RuleEvidence(Evidence):
             lines.append(f"rows nearest to the border between {pair}: {margin}")
         if self.not_covered:
             lines.append(f"not covered by the data: {listed(self.not_covered)}")
+        if self.not_distinguished:
+            lines.append(f"not distinguished by the data: {'; '.join(self.not_distinguished[:MOST_CASES])}")
         return "\n".join(lines)
 
     @property

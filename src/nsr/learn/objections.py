@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import binom
 
+from nsr.learn.alternatives import is_in_per_cent
 from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import (
     BY_CHANCE,
@@ -111,12 +112,15 @@ def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None
 def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
     """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple."""
     columns = reader.rows.columns
+    enough = not rule.wrong and CONSTANTS_PER_ROW * len(reader.rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
     for at in weighted:
         atom, each = rule.atoms[at], known[at]
         factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
         needed = SURPRISING if len(weighted) == 1 and factors <= 3 else SURPRISING_TOGETHER
         needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
+        if enough and len(weighted) == 1 and is_in_per_cent(columns, atom):
+            continue  # a constant of a / b, which may be open as that of a column may
         if each is not None and each.weights + each.constant < needed:
             return atom
     return None
@@ -134,14 +138,15 @@ def _factors(columns: Columns, atom: Atom) -> int:
     return sum(len(product.children) for product in products) + (len(atom.columns) - len(products)) * bool(products)
 
 
-def held_out_objection(wrong: float, rows: int, expected: float) -> str | None:
+def held_out_objection(wrong: int, rows: int, expected: float, accuracy: float | None) -> str | None:
     """Why held-out rows speak against a rule; None if they do not.
 
     Args:
-        wrong: How many of them contradict it.
+        wrong: How many of them contradict it, whatever their weights: a row that occurs twice is one draw.
         rows: How many there are.
         expected: The share of them that should: as many as contradict it elsewhere, and those that open constants cost.
+        accuracy: The share of their weight on which it is right, as it is printed.
     """
-    if not rows or binom.sf(math.ceil(wrong) - 1, rows, min(expected, 1.0)) > UNLIKELY:
+    if accuracy is None or binom.sf(wrong - 1, rows, min(expected, 1.0)) > UNLIKELY:
         return None
-    return f"no rule: the best one is right on only {percent(1 - wrong / rows)} of the held-out rows"
+    return f"no rule: the best one is right on only {percent(accuracy)} of the held-out rows"

@@ -58,7 +58,7 @@ def is_order(expression: Expression, atoms: Sequence[Atom]) -> bool:
         columns |= {name: np.zeros(len(signs)) for name, _ in second}
         columns[first] = (constant + sign * (1 + abs(constant))) * weight
     x = torch.from_numpy(np.column_stack(list(columns.values())))
-    answers = np.broadcast_to(np.asarray(Program(expression, list(columns))(x)), len(signs)).astype(bool)
+    answers = np.broadcast_to(np.asarray(Program(expression, tuple(columns))(x)), len(signs)).astype(bool)
     return _is_order_of(signs, answers, list(range(len(atoms))))
 
 

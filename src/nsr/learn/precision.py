@@ -33,6 +33,8 @@ LEVEL = 1.6
 """Nats to say of which power of ten all constants are multiples."""
 EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
+ROUNDING = Fraction(1, 10**12)
+"""By how much the range of a ratio of two columns is taken wider, relatively, since floats round it."""
 POSITIVE = 0.9
 """Multiples are looked for where this share of the rows have two positive numbers."""
 FEW_ROWS = 25
@@ -229,8 +231,9 @@ def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weig
     for below, above in ((sides.below, sides.above), (sides.above, sides.below)):
         for slack in (0.0, sides.slack):
             gap = gap_between(of_ratio, Atom((("ratio", 1),)), SideClasses(below[usable], above[usable], slack))
-            if gap is not None:
+            if gap is not None:  # rows on the border are at an end of the range, but for the rounding of a / b
                 found += simple_ratios(gap.low, gap.high)
+                found += simple_ratios(gap.low * (1 - ROUNDING), gap.high * (1 + ROUNDING))
     return list(
         dict.fromkeys(integer_weights(names, [Fraction(1), -each]) for each in found if each.denominator < 10**6)
     )

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nsr.learn.alternatives import conventional, factor, not_distinguished
 from nsr.learn.base import PROPOSALS
 from nsr.learn.candidates import candidate_sums, evenly_spaced, neighbours, short_sums
 from nsr.learn.chains import grown, parts_by_size
@@ -52,6 +53,8 @@ CLOSE = 2.0
 """Nats by which another rule may be longer and still explain the rows as well."""
 SAME = 0.005
 """The share of the rows on which rules of two seeds may differ and still count as the same: in a constant, say."""
+SAME_MULTIPLE = 0.02
+"""The same for another factor of a comparison of a column with a multiple of another, which the evidence names."""
 APART = 15.0
 """Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
@@ -248,7 +251,7 @@ class _Attempt:
 
     def _finished(self, reader: Reader, rule: Rule) -> Rule:
         """A rule as a person would write it, as long as the rows are described as well."""
-        return self._ordered(reader, self._taken_apart(reader, rule))
+        return conventional(reader, self._ordered(reader, self._taken_apart(reader, rule)))
 
     def _ordered(self, reader: Reader, rule: Rule) -> Rule:
         """A rule as a lexicographic order of its comparisons, and of further ones, if that is shorter."""
@@ -376,11 +379,11 @@ class _Attempt:
         wrong = float((network.classes(network.bits(choose.columns.x)).numpy() != choose.classes).sum())
         return len(choose) < FEW or wrong <= BETTER * float((choose.classes != self.learn.majority).sum())
 
-    def _reason(self, seen: Rule, rule: Rule, judged: float) -> str | None:
+    def _reason(self, seen: Rule, rule: Rule, accuracy: float | None) -> str | None:
         """Why the rule is not handed out, and whether more time might help; None if it is."""
-        expected = (seen.wrong + len(seen.atoms)) / len(self.seen)
+        expected = (_contradicting(seen, self.seen) + len(seen.atoms)) / len(self.seen)
         reason = objection(self.rows, rule, self.settings.errors)
-        reason = reason or held_out_objection(judged, len(self.judge), expected)
+        reason = reason or held_out_objection(_contradicting(seen, self.judge), len(self.judge), expected, accuracy)
         if reason is not None and time.monotonic() > self.settings.deadline:
             return f"{reason} (the time limit ended the search)"
         return reason
@@ -393,7 +396,8 @@ class _Attempt:
         """
         reader, sums = Reader(self.rows, self.settings.preferred), candidate_sums(self.rows)
         for at, atom in enumerate(rule.atoms):
-            others = [(Atom(weights), CLOSE, SAME) for weights in self._other_weights(reader, rule, at)]
+            same = SAME if factor(self.rows.columns, atom) is None else SAME_MULTIPLE
+            others = [(Atom(weights), CLOSE, same) for weights in self._other_weights(reader, rule, at)]
             others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
             for other, margin, same in others:
                 if other.weights != atom.weights:
@@ -415,19 +419,22 @@ class _Attempt:
     def reread(self, rule: Rule) -> Rule:
         """A rule that was read without the rows to judge by, read again with all rows if that explains them better."""
         before = _rescored(rule, self.seen, self.rows)
-        if not _wrong(rule, self.judge):
-            return before
         reader = Reader(self.rows, self.settings.preferred)
+        if not _wrong(rule, self.judge):
+            return conventional(reader, before)
         screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
         again = self.polished(reader, reader.read(rule.atoms, origin=rule.origin))
         best = min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
-        return self._ordered(reader, best)
+        return conventional(reader, self._with_rival(self._ordered(reader, best)))
+
+    def _with_rival(self, rule: Rule) -> Rule:
+        """A rule, or one that differs in the weights of one comparison and describes all rows better."""
+        return min((rule, *(other for other, _ in self.rivals(rule))), key=lambda each: each.nats)
 
     def found(self) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged."""
         final = self.best()
-        judged = _wrong(final, self.judge)
-        accuracy = 1 - judged / self.judge.total if len(self.judge) else None
+        accuracy = 1 - _wrong(final, self.judge) / self.judge.total if len(self.judge) else None
         chosen = self.reread(final)
         deciding = deciding_rows(Reader(self.rows), chosen)
         evidence = RuleEvidence(
@@ -440,7 +447,8 @@ class _Attempt:
             reread=chosen.expression != final.expression,
             margins=margins(self.rows.columns, chosen, deciding),
             not_covered=not_covered(self.rows.columns, chosen, deciding),
-            reason=self._reason(final, chosen, judged),
+            not_distinguished=not_distinguished(Reader(self.rows, self.settings.preferred), chosen),
+            reason=self._reason(final, chosen, accuracy),
         )
         order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
         return Found(chosen, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
@@ -471,6 +479,11 @@ def split_rows(rows: LabelledRows, rng: np.random.Generator) -> tuple[np.ndarray
 
 def _wrong(rule: Rule, rows: LabelledRows) -> float:
     return float(rows.weight[answers(rule.expression, rows) != rows.classes].sum())
+
+
+def _contradicting(rule: Rule, rows: LabelledRows) -> int:
+    """How many rows contradict a rule, whatever their weights."""
+    return int((answers(rule.expression, rows) != rows.classes).sum())
 
 
 def _right(network: Network, rows: LabelledRows) -> float:

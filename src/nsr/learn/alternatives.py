@@ -1,0 +1,124 @@
+"""Numbers that the rows leave open: ``a > 1.05*b`` and ``0.95*a > b`` fit the same rows and mean something else.
+
+5 % more and 5 % less are equally simple, so neither the rows nor the price can choose. A stated convention does: the
+factor above 1 is taken, as in ``income >= 3*rent``. It applies only where two factors differ from 1 by the same amount
+and the same rows contradict both. The other one is part of the evidence.
+"""
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from nsr.learn.precision import multiples
+from nsr.learn.rules import Reader, Rule
+from nsr.program.expressions import MIRRORED, Compare, Expression, Linear, Variable
+from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
+from nsr.reading.rounding import number_nats
+
+AS_SIMPLE = 2.0
+"""Nats by which the price of another factor may be higher for it to be named in the evidence."""
+PER_CENT = 100
+"""Factors of a multiple are usually given in per cent: 1.05, 0.9."""
+
+
+def factor(columns: Columns, atom: Atom) -> Fraction | None:
+    """The factor r of a comparison of ``a`` with ``r*b``, of two columns and without a constant; None for others.
+
+    It is the simpler of r and 1/r: both name the same border.
+    """
+    if len(atom.weights) != 2 or columns.intended_constant(atom) or set(atom.columns) & set(columns.products):
+        return None
+    (_, one), (_, two) = atom.weights
+    if one * two > 0 or abs(one) == abs(two):
+        return None
+    ratio = Fraction(-two, one)
+    return min(ratio, 1 / ratio, key=lambda each: (number_nats(each), each < 1))
+
+
+def is_in_per_cent(columns: Columns, atom: Atom) -> bool:
+    """Whether an atom compares a column with a multiple of another, by a factor of whole per cents."""
+    known = factor(columns, atom)
+    return known is not None and (known * PER_CENT).denominator == 1
+
+
+def conventional(reader: Reader, rule: Rule) -> Rule:
+    """The rule with 5 % more in the place of 5 % less, and so on, where both fit the same rows."""
+    columns = reader.rows.columns
+    for at in range(len(rule.atoms)):
+        known = factor(columns, rule.atoms[at])
+        if known is None or known > 1:
+            continue
+        options = [changed for above, changed in _other_multiples(reader, rule, at) if above - 1 == 1 - known]
+        rule = min(options, key=lambda each: each.nats, default=rule)
+    return rule
+
+
+def not_distinguished(reader: Reader, rule: Rule) -> tuple[str, ...]:
+    """Pairs of comparisons, that of the rule first, that mean something else and that the same rows contradict."""
+    columns, found = reader.rows.columns, list[str]()
+    for at, atom in enumerate(rule.atoms):
+        known = factor(columns, atom)
+        if known is None:
+            continue
+        for other, changed in _other_multiples(reader, rule, at):
+            if number_nats(other) <= number_nats(known) + AS_SIMPLE:
+                new = next(each for each in changed.atoms if each not in rule.atoms)
+                pair = (_as_multiple(columns, one, each) for one, each in ((rule, atom), (changed, new)))
+                found.append(" and ".join(pair))
+    return tuple(dict.fromkeys(found))
+
+
+def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Fraction, Rule]]:
+    """Other factors of a comparison, each with the rule that has it, which no more rows contradict."""
+    atom, columns = rule.atoms[at], reader.rows.columns
+    for weights in multiples(reader, rule.atoms, at):
+        other = factor(columns, Atom(weights))
+        if other is None or _same_border(weights, atom.weights):
+            continue
+        changed = reader.read_all([*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]], rule.origin)
+        kept = any(_same_border(each.weights, weights) for each in changed.atoms)
+        if kept and len(changed.atoms) == len(rule.atoms) and changed.wrong <= rule.wrong:
+            yield other, changed
+
+
+def _same_border(one: Weights, other: Weights) -> bool:
+    return Atom(one).canonical == Atom(other).canonical
+
+
+def _as_multiple(columns: Columns, rule: Rule, atom: Atom) -> str:
+    """A comparison of a rule as ``a > 1.05*b``: with the simpler of its two factors, and without a half step."""
+    (one, first), (two, second) = atom.weights
+    operator = _operator(rule.expression, atom)
+    ratio, known = Fraction(-second, first), factor(columns, atom)
+    left: Expression = Variable(one)
+    right: Expression = Variable(two)
+    if known == ratio:
+        right = Linear([(ratio, Variable(two))])
+    else:
+        left = Linear([(1 / ratio, Variable(one))])
+    return str(columns.readable(Compare(operator, left, right)))
+
+
+def _operator(expression: Expression, atom: Atom) -> str:
+    """What a rule says of the first column of an atom and the multiple of the second."""
+    canonical = atom.canonical
+    for node in expression.walk():
+        shown = Atom.from_comparison(node) if isinstance(node, Compare) else None
+        if shown is None or shown.canonical.weights != canonical.weights:
+            continue
+        assert isinstance(node, Compare)
+        difference = (node.left - node.right).simplified()
+        assert isinstance(difference, Linear)
+        weights = {term.name: weight for weight, term in difference.terms if isinstance(term, Variable)}
+        turned = weights[atom.columns[0]] < 0
+        operator = MIRRORED[node.operator] if turned else node.operator
+        half = -difference.constant if turned else difference.constant
+        return _without_half_step(operator, half)
+    return "="
+
+
+def _without_half_step(operator: str, beyond: Fraction) -> str:
+    """The operator where a constant half a step above or below was added to the difference of both sides."""
+    if not beyond or operator in ("=", "!="):
+        return operator
+    return {">": ">=", "<": "<"}[operator[0]] if beyond > 0 else {">": ">", "<": "<="}[operator[0]]
