@@ -15,6 +15,9 @@ import numpy as np
 GENES = ("add", "sub", "mul", "div", "abs", "max", "min")
 """The functions of gplearn's formulas: its default four, and three with which some of the rules are one node."""
 
+TIME_LIMIT = 600.0
+"""Seconds for each search of ours, so that a busy machine ends none; on a quiet one, none takes the default of 120."""
+
 
 class LeftOutError(Exception):
     """A contender that cannot take part; its text says why."""
@@ -41,7 +44,7 @@ class Contender:
 def _nsr(kind: str, **options: Any) -> Any:
     estimators = import_module("nsr.learn")
     make = estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier
-    return make(random_state=0, **options)
+    return make(random_state=0, time_limit=TIME_LIMIT, **options)
 
 
 def _nsr_size(model: Any) -> int | None:
