@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 from dataclasses import replace
 from functools import partial
@@ -97,7 +98,9 @@ def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "no comparison of the columns separates the classes better than chance" in printed.err
-    assert "trained model: accuracy " in printed.err
+    accuracy = re.search(r"^trained model: held-out accuracy ([0-9.]+) % \([0-9]+ rows\)$", printed.err, re.MULTILINE)
+    assert accuracy is not None
+    assert 20 < float(accuracy[1]) < 80  # labels at random: on the rows learned from, networks do better
     assert run("apply", tmp_path / "m.json", path) == 0
     predicted = capsys.readouterr().out.split()
     assert predicted[0] == "y"
@@ -266,10 +269,9 @@ def test_a_number_without_a_rule_prints_the_nearest_one(tmp_path, capsys):
     assert run("learn", path, "--target", "y", "--quiet", *FEW) == 3
     printed = capsys.readouterr()
     assert printed.out == ""
-    reason, nearest, model = printed.err.splitlines()
+    reason, nearest = printed.err.splitlines()
     assert reason == "nsr: no exact rule: no sum of columns gives the target on more rows than chance would"
     assert nearest.startswith("nearest rule: 2*a")
-    assert model.startswith("trained model: R^2 ")
 
 
 def test_the_time_limit_is_shared_by_all_searches(tmp_path, monkeypatch):
@@ -462,10 +464,10 @@ def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path
         "no exact rule: 15 % of all rows contradict the nearest rule (allowed: 10 %)"
     )
     assert "nearest rule: True if a > b, else False" in learned.summary()
-    assert "trained model: accuracy" in learned.summary()
+    assert "trained model" not in learned.summary()  # it was trained on all rows
     x.assign(y=x.max(axis=1)).to_csv(tmp_path / "t.csv", index=False)
     learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
-    assert "nearest rule: max(a, b)\ntrained model: R^2" in learned.summary()
+    assert learned.summary().endswith("nearest rule: max(a, b)")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

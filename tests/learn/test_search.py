@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier
+from nsr.learn.evidence import percent
 from nsr.learn.objections import held_out_objection
 from nsr.learn.rules import Reader
 from nsr.learn.search import Settings, _Attempt, split_rows
@@ -296,8 +297,29 @@ def test_a_rule_that_held_out_rows_contradict_is_not_handed_out(monkeypatch):
     assert 40 < len(parts[2]) < 80
 
 
+def test_heavy_rows_that_are_held_out_are_counted_once_and_their_share_is_one_of_their_weight(monkeypatch):
+    """Ten heavy rows once made a rule "right on only -1.441 %" of the held-out rows."""
+    x = integers(400, "abc")
+    rows = labelled(x.to_numpy(), x["a"] > x["b"])
+
+    def heavy(rows, rng):
+        learn, choose, judge = split_rows(rows, rng)
+        rows.weight[judge[:10]] = 30
+        rows.classes[judge[:10]] ^= 1
+        return learn, choose, judge
+
+    monkeypatch.setattr("nsr.learn.search.split_rows", heavy)
+    monkeypatch.setattr("nsr.learn.search.objection", lambda *_: None)
+    attempt = _Attempt(rows, Settings(restarts=2, errors=0.5, rng=np.random.default_rng(0)))
+    attempt.run(["screen"])
+    evidence = attempt.found().evidence
+    share = 1 - 300 / (300 + len(attempt.judge) - 10)
+    assert evidence.held_out == pytest.approx(share)
+    assert evidence.reason == f"no rule: the best one is right on only {percent(share)} of the held-out rows"
+
+
 def test_held_out_rows_object_if_chance_would_hardly_contradict_so_many():
-    assert held_out_objection(0, 100, 0.0) is None
-    assert held_out_objection(0, 0, 0.0) is None
-    assert held_out_objection(5, 100, 0.05) is None
-    assert held_out_objection(30, 100, 0.05) == ("no rule: the best one is right on only 70 % of the held-out rows")
+    assert held_out_objection(0, 100, 0.0, 1.0) is None
+    assert held_out_objection(0, 0, 0.0, None) is None
+    assert held_out_objection(5, 100, 0.05, 0.95) is None
+    assert held_out_objection(30, 100, 0.05, 0.7) == "no rule: the best one is right on only 70 % of the held-out rows"

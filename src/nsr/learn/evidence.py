@@ -38,10 +38,10 @@ class RuleEvidence(Evidence):
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
-    not_distinguished: tuple[str, ...] = ()
-    """Pairs of comparisons, the one of the rule first, that mean something else and fit the same rows."""
     reason: str | None = None
     """Why there is no rule; None if there is one."""
+    model_held_out: float | None = None
+    """Share of the held-out rows that the trained model predicts right; None where it was trained on all rows."""
     nearest: str | None = None
     """If there is no rule, the nearest one, if any; the other figures then describe it."""
 

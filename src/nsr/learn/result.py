@@ -123,10 +123,11 @@ class Learned:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
         evidence = self.estimator.evidence_
         if self.verified is None:
-            score = self.estimator.score(self.x, self.y)
             lines = [str(evidence.reason)] + ([] if evidence.nearest is None else [f"nearest rule: {evidence.nearest}"])
-            measure = f"accuracy {percent(score)}" if self.is_classification else f"R^2 {score:.4f}"
-            return "\n".join([*map(printable, lines), f"trained model: {measure} on the rows learned from"])
+            if evidence.model_held_out is not None:
+                rows = f"{evidence.held_out_rows:,} rows"
+                lines.append(f"trained model: held-out accuracy {percent(evidence.model_held_out)} ({rows})")
+            return "\n".join(map(printable, lines))
         rows, wrong = self.verified.rows, self.verified.wrong
         verdict = f"verified on all {rows:,} rows"
         if wrong:

@@ -90,8 +90,11 @@ class SavedRule(Saved):
         return evaluate_cells(self.program.expression, table, len(table))
 
     def content(self) -> dict[str, Any]:
-        """The program."""
-        return {"format": RULE, "program": json.loads(self.program.emit("json"))}
+        """The program, and the comparisons that the rows do not distinguish from its own."""
+        content = {"format": RULE, "program": json.loads(self.program.emit("json"))}
+        evidence = self.program.evidence
+        open_pairs = () if evidence is None else evidence.not_distinguished
+        return content | ({"not_distinguished": list(open_pairs)} if open_pairs else {})
 
 
 @dataclass(frozen=True, eq=False)

@@ -450,8 +450,11 @@ class _Attempt:
             not_distinguished=not_distinguished(Reader(self.rows, self.settings.preferred), chosen),
             reason=self._reason(final, chosen, accuracy),
         )
-        order = np.argsort([-_right(network, self.rows) for network in self.networks], kind="stable")
-        return Found(chosen, self.rows.columns, evidence, tuple(self.networks[at] for at in order))
+        order = np.argsort([-_right(network, self.seen) for network in self.networks], kind="stable")
+        networks = tuple(self.networks[at] for at in order)
+        if networks and len(self.judge):
+            evidence = replace(evidence, model_held_out=_right(networks[0], self.judge) / self.judge.total)
+        return Found(chosen, self.rows.columns, evidence, networks)
 
 
 def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:

@@ -28,6 +28,8 @@ class Evidence:
     """Share of these rows on which the program gives the answer in the data; None where no answers were given."""
     not_covered: tuple[str, ...] = ()
     """Cases that no row shows."""
+    not_distinguished: tuple[str, ...] = ()
+    """Pairs of comparisons, that of the program first, that mean something else and fit the same rows."""
 
 
 @dataclass(frozen=True, eq=False)

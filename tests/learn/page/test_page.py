@@ -158,12 +158,12 @@ def test_without_a_rule_it_shows_why_and_how_good_the_model_is(tmp_path, every):
     learned = every["no rule"]
     text = page(tmp_path, learned)
     assert "No rule: no comparison of the columns separates the classes better than chance." in text
-    score = learned.estimator.score(learned.x, learned.y)
-    assert f"its accuracy is {percent(score)} on the 120 rows learned from" in text
+    accuracy = percent(learned.estimator.evidence_.model_held_out)
+    assert f"The trained model predicts instead: its held-out accuracy is {accuracy} (" in text
     assert "The rule as code" not in text
     assert "the rule</th>" not in text
     text = page(tmp_path, every["no sum"])
-    assert "its R² is" in text
+    assert "The trained model predicts instead.</p>" in text
     learned.estimator.use = "program"
     assert "Only a rule was allowed to predict" in page(tmp_path, learned)
     learned.estimator.use = "auto"

@@ -37,7 +37,8 @@ def write_page(path: Path, learned: Learned) -> None:
         classes=classes_of(learned),
         columns=[str(name) for name in learned.table.columns if name not in dict(learned.left_out)],
         rule=learned.rule,
-        score=_score(learned),
+        model_predicts=program is None and learned.estimator.use != "program",
+        model_held_out=None if evidence.model_held_out is None else percent(evidence.model_held_out),
         evidence=evidence,
         agreement=percent(evidence.agreement),
         held_out=None if evidence.held_out is None else percent(evidence.held_out),
@@ -53,15 +54,6 @@ def write_page(path: Path, learned: Learned) -> None:
         codes=[] if program is None else [_code(learned, language) for language in LANGUAGES],
         class_codes=learned.class_codes,
     )
-
-
-def _score(learned: Learned) -> str | None:
-    """How well the model does on the rows, if it predicts because there is no rule."""
-    estimator = learned.estimator
-    if learned.program is not None or estimator.use == "program":
-        return None
-    score = estimator.score(learned.x, learned.y)
-    return f"R² is {score:.4f}" if classes_of(learned) is None else f"accuracy is {percent(score)}"
 
 
 def _mean_error(learned: Learned) -> float | None:

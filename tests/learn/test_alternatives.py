@@ -1,0 +1,100 @@
+import json
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from nsr.learn import NSRClassifier, commands
+from nsr.learn.alternatives import conventional, factor, is_in_per_cent, not_distinguished
+from nsr.learn.objections import vague_atom
+from nsr.learn.page import write_page
+from nsr.learn.rules import Reader
+from nsr.learn.saved import load_saved, to_saved
+from nsr.reading.atoms import Atom
+from nsr.reading.columns import Columns
+from nsr.reading.rows import LabelledRows
+
+
+def labelled(border: float, *, keep_away: tuple[float, float], count: int = 400, seed: int = 0) -> LabelledRows:
+    """Rows of a and b, with the class a > border * b, and none with a ratio between two numbers."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(100, 1_000, (4 * count, 2))
+    ratio = x[:, 0] / x[:, 1]
+    x = x[(ratio < keep_away[0]) | (ratio > keep_away[1])][:count]
+    columns = Columns(torch.from_numpy(x), ["a", "b"])
+    return LabelledRows(columns, (x[:, 0] > border * x[:, 1]).astype(np.int64), np.ones(len(x)), 2)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [(20, -21, "1.05"), (19, -20, "0.95"), (10, -9, "0.9"), (4, -5, "0.8"), (1, -3, "3"), (1, -1, None), (2, 3, None)],
+)
+def test_the_factor_of_a_multiple_is_the_simpler_of_two(one, two, expected):
+    columns = Columns(torch.ones(2, 2, dtype=torch.int64), ["a", "b"])
+    atom = Atom((("a", one), ("b", two)))
+    assert factor(columns, atom) == (None if expected is None else Fraction(expected))
+    assert is_in_per_cent(columns, atom) == (expected is not None)
+    assert factor(columns, atom.with_constant(Fraction(3))) is None
+
+
+@pytest.mark.parametrize("border", [1.05, 1 / 0.95])
+def test_5_per_cent_more_is_taken_before_5_per_cent_less_and_the_other_is_named(border):
+    rows = labelled(border, keep_away=(1.0475, 1.0555))
+    reader = Reader(rows)
+    rule = reader.read([Atom((("a", 19), ("b", -20)))])
+    assert rule.wrong == 0
+    chosen = conventional(reader, rule)
+    assert str(chosen.expression) == "20*a > 21*b"
+    assert not_distinguished(reader, chosen) == ("a > 1.05*b and 0.95*a > b",)
+    assert not_distinguished(reader, rule) == ("0.95*a > b and a > 1.05*b",)
+
+
+def test_the_convention_is_silent_where_rows_decide_and_where_prices_differ():
+    reader = Reader(labelled(1 / 0.95, keep_away=(1.0522, 1.0555), count=1_500))
+    rule = reader.read([Atom((("a", 19), ("b", -20)))])
+    assert str(conventional(reader, rule).expression) == "19*a > 20*b"
+    reader = Reader(labelled(1 / 0.85, keep_away=(1.174, 1.182)))  # 1.18 fits too, and is no round number
+    rule = reader.read([Atom((("a", 17), ("b", -20)))])
+    assert str(conventional(reader, rule).expression) == "17*a > 20*b"
+    assert "0.85*a > b and a > 1.18*b" in not_distinguished(reader, rule)
+
+
+@pytest.mark.parametrize(
+    ("flip", "expected"), [(False, "a > 1.1*b and 0.9*a > b"), (True, "a <= 1.1*b and 0.9*a <= b")]
+)
+def test_a_pair_is_written_as_the_rule_compares_and_without_half_steps(flip, expected):
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame(rng.integers(100, 1_000, (1_600, 2)) / 100, columns=["a", "b"])
+    ratio = x["a"] / x["b"]
+    x = x[(ratio < 1.098) | (ratio > 1.114)][:400]
+    model = NSRClassifier(restarts=2, random_state=0).fit(x, (x["a"] > 1.105 * x["b"]) ^ flip)
+    assert model.evidence_.not_distinguished == (expected,)
+    assert f"not distinguished by the data: {expected}" in str(model.evidence_)
+
+
+def test_it_is_in_the_output_the_saved_rule_and_on_the_page(tmp_path):
+    rows = labelled(1.05, keep_away=(1.0475, 1.0555))
+    table = pd.DataFrame(rows.columns.x.numpy(), columns=["a", "b"]).assign(over=rows.classes)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    learned = commands.learn(tmp_path / "t.csv", "over", restarts=2)
+    assert learned.rule == "1 if 20*a > 21*b, else 0"
+    pair = "a > 1.05*b and 0.95*a > b"
+    assert f"not distinguished by the data: {pair}" in learned.summary()
+    to_saved(learned.estimator, "over").save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text())["not_distinguished"] == [pair]
+    assert str(load_saved(tmp_path / "r.json").program) == "20*a > 21*b"
+    write_page(tmp_path / "p.html", learned)
+    assert "a &gt; 1.05*b and 0.95*a &gt; b" in (tmp_path / "p.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rows", "weights", "is_vague"),
+    [(400, (20, -21), False), (190, (20, -21), True), (400, (200, -211), True)],
+)
+def test_a_factor_of_whole_per_cents_may_be_open_where_there_are_rows_enough(rows, weights, is_vague):
+    reader = Reader(labelled(1.05, keep_away=(1.045, 1.058), count=rows))
+    rule = reader.read_all([Atom((("a", weights[0]), ("b", weights[1])))], "screen")
+    assert rule.wrong == 0
+    assert (vague_atom(reader, rule) is not None) == is_vague
