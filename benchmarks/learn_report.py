@@ -67,24 +67,25 @@ def markdown(records: Records) -> str:
     """For docs/battery.md: how often each rule was read back, by whom; rows that are right and costs; claims."""
     ruled, flipped, without = ([r for r in records if r["part"] == part] for part in ("rule", "flipped", "no-rule"))
     names = _contenders(ruled)
-    lines = [_row("rule", *(CONTENDERS[name].title for name in names), "NSR, 5 % flipped", "seconds"), ""]
+    lines = [_row("rule", *(CONTENDERS[name].title for name in names), "NSR, 5 % flipped", "CPU seconds"), ""]
     lines[1] = _row("---", *["---:"] * (len(names) + 2))
     for line in _lines(ruled):
         own, noisy = _of(ruled, line=line), _of(flipped, line=line, contender="nsr")
         counts = (_count(_of(own, contender=name)) for name in names)
-        seconds = _median(_of(own, contender="nsr"), "seconds", ".1f")
+        seconds = _median(_of(own, contender="nsr"), "cpu_seconds", ".1f")
         lines.append(_row(f"`{TITLES[line]}`".replace("|", "\\|"), *counts, _count(noisy), seconds))
     totals = [_count(_of(ruled, contender=name)) for name in names] + [_count(_of(flipped, contender="nsr"))]
-    lines.append(_row("**total**", *totals, _median(_of(ruled, contender="nsr"), "seconds", ".1f")))
+    lines.append(_row("**total**", *totals, _median(_of(ruled, contender="nsr"), "cpu_seconds", ".1f")))
     chosen = [_of(ruled, contender=name) for name in names] + [_of(flipped, contender="nsr")]
     lines.append(_row("95 % interval", *map(_interval, chosen), ""))
-    lines += ["", _row("contender", "near, %", "far, %", "wrong rules", "size", "seconds"), _row("---", *["---:"] * 5)]
+    heads = ("contender", "near, %", "far, %", "wrong rules", "size", "CPU seconds")
+    lines += ["", _row(*heads), _row("---", *["---:"] * 5)]
     for name in names:
         own = _of(ruled, contender=name)
         size = f"{_median(own, 'size', ',.0f')} {CONTENDERS[name].unit}"
         shares = (_percent(own, what) for what in ("near", "far"))
         wrong = _wrong_rules(own, name)
-        lines.append(_row(CONTENDERS[name].title, *shares, wrong, size, _median(own, "seconds", ".2f")))
+        lines.append(_row(CONTENDERS[name].title, *shares, wrong, size, _median(own, "cpu_seconds", ".2f")))
     if without:
         lines += ["", _row("no rule", "tables", "claims", "false claims"), _row("---", *["---:"] * 3)]
         for line in [*_lines(without), None]:
