@@ -125,8 +125,8 @@ class Learned:
         if self.verified is None:
             lines = [str(evidence.reason)] + ([] if evidence.nearest is None else [f"nearest rule: {evidence.nearest}"])
             if evidence.model_held_out is not None:
-                rows = f"{evidence.held_out_rows:,} rows"
-                lines.append(f"trained model: held-out accuracy {percent(evidence.model_held_out)} ({rows})")
+                accuracy = f"{percent(evidence.model_held_out)} ({evidence.held_out_rows:,} rows)"
+                lines.append(f"trained model: held-out accuracy {accuracy}")
             return "\n".join(map(printable, lines))
         rows, wrong = self.verified.rows, self.verified.wrong
         verdict = f"verified on all {rows:,} rows"
