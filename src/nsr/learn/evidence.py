@@ -38,6 +38,8 @@ class RuleEvidence(Evidence):
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
+    exact: str | None = None
+    """For two classes: a longer rule, right on all rows, that the few rows which contradict this one would show."""
     reason: str | None = None
     """Why there is no rule; None if there is one."""
     model_held_out: float | None = None
@@ -61,6 +63,8 @@ class RuleEvidence(Evidence):
             lines.append(f"not covered by the data: {listed(self.not_covered)}")
         if self.not_distinguished:
             lines.append(f"not distinguished by the data: {'; '.join(self.not_distinguished[:MOST_CASES])}")
+        if self.exact is not None:
+            lines.append(f"right on all rows with a further condition, for example: {self.exact}")
         return "\n".join(lines)
 
     @property

@@ -20,6 +20,7 @@ from nsr.learn.candidates import candidate_sums, evenly_spaced, neighbours, shor
 from nsr.learn.chains import grown, parts_by_size
 from nsr.learn.diagnostics import deciding_rows, margins, not_covered
 from nsr.learn.evidence import RuleEvidence
+from nsr.learn.exceptions import exact_rule
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
@@ -431,6 +432,14 @@ class _Attempt:
         """A rule, or one that differs in the weights of one comparison and describes all rows better."""
         return min((rule, *(other for other, _ in self.rivals(rule))), key=lambda each: each.nats)
 
+    def _exact_rule(self, rule: Rule) -> str | None:
+        """A longer rule that is right on all rows, if few rows contradict the rule and are hardly random."""
+        if not rule.wrong:
+            return None
+        reader = Reader(self.rows, self.settings.preferred)
+        exact = exact_rule(reader, rule, candidate_sums(self.rows), answers(rule.expression, self.rows))
+        return None if exact is None else str(self.rows.columns.readable(exact))
+
     def found(self) -> Found:
         """The best rule, read once more from all rows but those to judge by, and then judged."""
         final = self.best()
@@ -448,6 +457,7 @@ class _Attempt:
             margins=margins(self.rows.columns, chosen, deciding),
             not_covered=not_covered(self.rows.columns, chosen, deciding),
             not_distinguished=not_distinguished(Reader(self.rows, self.settings.preferred), chosen),
+            exact=self._exact_rule(chosen),
             reason=self._reason(final, chosen, accuracy),
         )
         order = np.argsort([-_right(network, self.seen) for network in self.networks], kind="stable")
