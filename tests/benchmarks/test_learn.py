@@ -157,12 +157,14 @@ def test_reports_count_what_was_read_back():
     for case in todo:
         if case.part == "no-rule":
             claim = {"rule": "a > b", "false_claim": True, "wrong": 0.5} if case.table == 0 else {"false_claim": False}
-            records.append(_blank(case, read_back=False, seconds=1.0, **claim))
+            records.append(_blank(case, read_back=False, seconds=1.0, cpu_seconds=1.0, **claim))
         elif case.contender == "nsr":
             known = {"read_back": case.table > 0, "rule": "a > b"}
-            records.append(_blank(case, **known, near=1.0, far=1.0, seconds=2.0, size=5))
+            records.append(_blank(case, **known, near=1.0, far=1.0, seconds=2.0, cpu_seconds=2.0, size=5))
         else:
-            records.append(_blank(case, near=1.0, far=0.5 + 0.5 * (case.table == 3), seconds=0.01, size=99))
+            records.append(
+                _blank(case, near=1.0, far=0.5 + 0.5 * (case.table == 3), seconds=0.01, cpu_seconds=0.01, size=99)
+            )
     text = markdown(records)
     assert "| `a + b > c` | 3 of 4 | 1 of 4 | 3 of 4 | 2.0 |" in text
     assert "| 95 % interval | 30.1 to 95.4 | 4.6 to 69.9 | 30.1 to 95.4 |  |" in text

@@ -14,6 +14,7 @@ from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 
 MAJOR, MINOR, PATCH = Atom.difference("a", "b"), Atom.difference("c", "d"), Atom.difference("e", "f")
+YEAR, MONTH = Atom.difference("year", None, Fraction(3)), Atom.difference("month", None, Fraction(6))
 VERSIONS = "a > b or a = b and (c > d or c = d and e > f)"
 
 
@@ -23,7 +24,7 @@ VERSIONS = "a > b or a = b and (c > d or c = d and e > f)"
         ([(MAJOR, 1), (MINOR, 1), (PATCH, 1)], False, VERSIONS),
         ([(MAJOR, 1), (MINOR, -1)], True, "a > b or a = b and c <= d"),
         ([(MINOR, -1), (MAJOR, 1)], False, "c < d or c = d and a > b"),
-        ([(Atom.difference("a", None, Fraction(3)), 1), (MINOR, 1)], True, "a > 3 or a = 3 and c >= d"),
+        ([(YEAR, 1), (MONTH, 1)], True, "year > 3 or year = 3 and month >= 6"),
     ],
 )
 def test_an_order_is_written_out_and_recognised(levels, ties, text):
@@ -49,7 +50,9 @@ def test_an_order_is_recognised_however_it_is_written(text, is_one):
 
 
 def test_levels_are_of_different_columns_and_without_weights():
-    assert can_be_levels([MAJOR, Atom.difference("x", None, Fraction(2))])
+    assert can_be_levels([MAJOR, MINOR])
+    assert can_be_levels([YEAR, MONTH])
+    assert not can_be_levels([MAJOR, MONTH])
     assert not can_be_levels([MAJOR, Atom.difference("b", "c")])
     assert not can_be_levels([Atom((("a", 2), ("b", -1)))])
     assert not is_order(Program.parse("a > b").expression, [MAJOR])

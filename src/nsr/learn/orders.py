@@ -40,10 +40,10 @@ def written_out(levels: Sequence[tuple[Atom, int]], *, ties: bool) -> Expression
 
 
 def can_be_levels(atoms: Sequence[Atom]) -> bool:
-    """Whether atoms compare different columns, each one with another or with a constant, without weights."""
+    """Whether atoms compare different columns, all with each other or all with constants, and without weights."""
     names = [name for atom in atoms for name in atom.columns]
-    plain = all(sorted(weight for _, weight in atom.weights) in ([1], [-1, 1]) for atom in atoms)
-    return plain and len(set(names)) == len(names)
+    kinds = {tuple(sorted(weight for _, weight in atom.weights)) for atom in atoms}
+    return kinds in ({(1,)}, {(-1, 1)}) and len(set(names)) == len(names)
 
 
 def is_order(expression: Expression, atoms: Sequence[Atom]) -> bool:
