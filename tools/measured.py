@@ -40,6 +40,8 @@ PAGES = ("README.md", "docs/results.md", "docs/battery.md", "docs/fidelity.md", 
 PAGES += tuple(f"docs/{name}.md" for name in ("cluster", "learn", "profile", "robustness"))
 PAGES += ("CONTRIBUTING.md",)
 MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)", re.DOTALL)
+MOST_LINES = 10
+"""Lines of the battery are named where they are at most so many."""
 INEQUALITIES = (">", "<", ">=", "<=")
 
 
@@ -618,11 +620,16 @@ def _named(found: Sequence[Mapping[str, Any]]) -> str:
 
 def _seeds_of_tables(m: Measured) -> str:
     """Which tables each figure is from."""
-    seeds: dict[int, dict[str, None]] = {}
+    lines: dict[tuple[int, str], dict[str, None]] = {}
     for record in m.lines("learn.jsonl"):
         what = {"flipped": "flipped labels", "no-rule": "no rule"}.get(record["part"], record["contender"])
-        seeds.setdefault(record["seed"], {})[what] = None
-    return "Seeds: " + "; ".join(f"{seed} for {', '.join(seeds[seed])}" for seed in sorted(seeds)) + "."
+        lines.setdefault((record["seed"], what), {})[record["line"]] = None
+    several = {what for _, what in lines if sum(what == other for _, other in lines) > 1}
+    texts: dict[int, list[str]] = {}
+    for (seed, what), of in sorted(lines.items()):
+        shown = f" ({', '.join(of)})" if what in several and len(of) <= MOST_LINES else ""
+        texts.setdefault(seed, []).append(what + shown)
+    return "Seeds: " + "; ".join(f"{seed} for {', '.join(texts[seed])}" for seed in sorted(texts)) + "."
 
 
 BLOCKS: Mapping[str, Callable[[Measured], str]] = {
