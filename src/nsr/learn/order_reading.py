@@ -75,19 +75,23 @@ def _with_level(reader: Reader, order: _Order, atom: Atom) -> _Order:
     return _Order(levels, guess, equal, nats + sum(reader.price(each) for each, _ in levels))
 
 
+def _explained(reader: Reader, equal: np.ndarray, atom: Atom) -> float:
+    """The weight of the rows that were equal and that one more level gives the right class, equal ones included."""
+    rows, at = reader.rows, np.flatnonzero(equal)
+    votes = np.zeros((3, 2))
+    np.add.at(votes, (rows.signs(atom)[at] + 1, rows.classes[at]), rows.weight[at])
+    return float(max(votes[0, 0] + votes[2, 1], votes[0, 1] + votes[2, 0]) + votes[1].max())
+
+
 def _extended(reader: Reader, order: _Order, sums: Sequence[Weights]) -> _Order:
     """An order with further levels as long as they pay."""
-    rows = reader.rows
     while len(order.levels) < MOST_LEVELS and order.equal.any():
         used = {name for atom in order.atoms for name in atom.columns}
         options = [Atom(weights) for weights in sums if len(weights) == 2 and not used & {name for name, _ in weights}]
         options = [atom for atom in options if can_be_levels([atom])]
         if not options:
             break
-        at = np.flatnonzero(order.equal)
-        towards = rows.weight[at] * np.where(rows.classes[at] == 1, 1, -1)
-        clear = [abs(float((towards * rows.signs(atom)[at]).sum())) for atom in options]
-        longer = _with_level(reader, order, options[int(np.argmax(clear))])
+        longer = _with_level(reader, order, max(options, key=lambda atom: _explained(reader, order.equal, atom)))
         if longer.nats >= order.nats:
             break
         order = longer

@@ -258,7 +258,9 @@ class _Attempt:
         """A rule as a lexicographic order of its comparisons, and of further ones, if that is shorter."""
         atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
         order = read_order(reader, atoms, candidate_sums(reader.rows), rule.origin)
-        return rule if order is None or order.nats >= rule.nats else order
+        if order is None or (order.wrong and not rule.wrong):  # a rule that is right on all rows stays so
+            return rule
+        return min(rule, order, key=lambda each: each.nats)
 
     def polished(self, reader: Reader, rule: Rule) -> Rule:
         """A rule with sums that differ in one column or weight as long as they explain the rows better.
