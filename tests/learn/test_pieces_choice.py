@@ -92,6 +92,31 @@ def test_a_rounded_target_is_named(sales):
     assert model.evidence_.reason == "no exact rule: the target is 1.0825*price, rounded to multiples of 0.01"
 
 
+@pytest.mark.parametrize(
+    ("target", "rule"),
+    [
+        (lambda t: np.where(t["kg"] > 94, t["kg"] + 2 * t["km"] + 50, t["kg"] + 2 * t["km"]), "kg >= 95"),
+        (lambda t: np.maximum(5, (2 * t["km"] + 150) / 100), "max(0.02*km + 1.5, 5)"),
+    ],
+)
+def test_a_sum_on_all_but_a_few_rows_is_not_called_rounded(target, rule):
+    """Few rows follow another sum, and the first one is exact elsewhere: nothing is rounded."""
+    rng = np.random.default_rng(1)
+    x = pd.DataFrame({"km": rng.integers(1, 2000, 400), "kg": rng.integers(1, 101, 400)})
+    y = target(x)
+    model = fit(x, y)
+    assert model.evidence_.reason is None
+    assert rule in model.rule_
+    assert model.predict(x) == pytest.approx(np.asarray(y), abs=1e-9)
+
+
+def test_a_rounded_target_with_an_exact_half_is_named():
+    """One sum is exact where the number is even, and no row is off by more than half a step."""
+    x = pd.DataFrame({"a": np.arange(300), "b": np.random.default_rng(0).integers(0, 50, 300)})
+    model = fit(x, np.floor(1.5 * x["a"] + 0.5))
+    assert model.evidence_.reason == "no exact rule: the target is 1.5*a, rounded to multiples of 1"
+
+
 def test_ablations_have_no_products(sales):
     model = fit(sales, sales["qty"] * sales["price"], proposals=("screen",))
     assert not model.pieces_.targets.columns.products

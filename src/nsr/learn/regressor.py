@@ -110,9 +110,13 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
     def _choose(self, split: "_Split", settings: Settings) -> Choice | None:
         """The function that the rows to choose by show; None if no pieces were found."""
         seen = self.pieces_.targets.subset(split.seen)
-        rounded = rounded_line(seen, self.errors) if len(self.pieces_) != 1 else None
+        explained = _share(self.pieces_.targets, self.pieces_.covered, split.seen) >= 1 - self.errors
+        choice = choose_between(self.pieces_, split.seen, settings) if explained else None
+        if choice is not None and choice.evidence.reason is None:
+            return choice
+        rounded = rounded_line(seen, self.errors)
         if rounded is None:
-            return choose_between(self.pieces_, split.seen, settings)
+            return choice or choose_between(self.pieces_, split.seen, settings)
         expression, unit = rounded
         reason = f"no exact rule: the target is {expression}, rounded to multiples of {float(unit):g}"
         return Choice(expression, replace(_no_evidence(len(seen)), reason=reason))

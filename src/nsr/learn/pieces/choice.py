@@ -28,6 +28,8 @@ MOST_DIGITS = 5
 """How many digits the weights of a sum have that is then rounded."""
 FINE = 5.0
 """A target must spread over so many units before it is called rounded."""
+EXACT = 1e-6
+"""The share of a unit by which a target may differ from a sum that gives it."""
 MANY = 4
 """If pieces explain too few rows, no comparisons are learned that choose between more than these."""
 FEW_MISTAKEN = 3.0
@@ -183,7 +185,10 @@ def nearest_line(targets: Targets) -> Expression:
 
 
 def rounded_line(targets: Targets, errors: float) -> tuple[Expression, Fraction] | None:
-    """A sum of a few columns that the target is once it is rounded, and the unit of that; None without one."""
+    """A sum of a few columns that the target is once it is rounded, and the unit of that; None without one.
+
+    All rows must lie within half a unit of it, and rounding must change more of them than may be ``errors``.
+    """
     unit = Columns(torch.from_numpy(targets.y)[:, None], ["y"]).units[0]
     if unit is None or targets.y.std() < FINE * float(unit):
         return None
@@ -193,8 +198,9 @@ def rounded_line(targets: Targets, errors: float) -> tuple[Expression, Fraction]
         short = [_short(w, digits) for w in weights]
         rest = targets.y - x @ np.array(short, dtype=np.float64)
         for level in (Fraction(0), _short(float(np.median(rest)), digits), as_rational(round(constant, 9))):
-            inside = np.abs(rest - float(level)) <= float(unit) * (0.5 + 1e-6)
-            if targets.weight[inside].sum() >= (1 - errors) * targets.weight.sum():
+            off = np.abs(rest - float(level)) / float(unit)
+            changed = targets.weight[off > EXACT].sum() > errors * targets.weight.sum()
+            if changed and (off <= 0.5 + EXACT).all():
                 return _written(targets, names, [*short, level]), unit
     return None
 
