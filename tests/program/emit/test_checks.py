@@ -164,6 +164,7 @@ def test_the_output_looks_handwritten():
         ("check-constraint", "x > 3", {"classes": ["a", "b"]}, "classes are those of a column"),
         ("pandera", "x > 3", {"classes": ["a"], "column": "y"}, "a formula has two classes, for false and for true"),
         ("check-constraint", "x > 3", {"classes": [[], "a"], "column": "y"}, "a class must be a text, a number"),
+        ("check-constraint", "x > 3", {"classes": [0, 10**400], "column": "y"}, "which cannot represent 10000000"),
         ("check-constraint", "x > 3", {"dialect": "bigquery"}, "'bigquery' does not enforce CHECK constraints"),
         ("check-constraint", "x > 3", {"table": "t", "dialect": "sqlite"}, "'sqlite' cannot add a CHECK to a table"),
         ("check-constraint", "x > 3", {"dialect": "oracle"}, "dialect"),

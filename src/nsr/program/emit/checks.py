@@ -12,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 
 from nsr.errors import InputError
 from nsr.program.emit.dialects import translated
+from nsr.program.emit.exactness import reject_overflow
 from nsr.program.emit.names import printable
 from nsr.program.emit.sql import Sql, literal, quoted
 from nsr.program.emit.writer import ATOM
@@ -115,7 +116,9 @@ class SqlCheck:
             number: Fraction = rational(value)
         except ValueError:
             raise InputError(f"a class must be a text, a number, a date, or true or false, got {value!r}") from None
-        return self.sql.writer.write(Constant(number))
+        constant = Constant(number)
+        reject_overflow(constant, "sql")
+        return self.sql.writer.write(constant)
 
     def translated(self, sql: str) -> str:
         """SQL with this condition in it, or a name, in the dialect of the database."""
