@@ -107,7 +107,7 @@ def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
     assert set(predicted[1:]) <= {"0", "1"}
     assert len(predicted) == 121
     assert run("learn", path, "--target", "y", "--quiet", *FEW) == 3
-    assert " (--save FILE keeps it)" in capsys.readouterr().err
+    assert "\n--save FILE keeps the trained model, no rule\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("proposals", [("screen",), ("products",)])

@@ -91,7 +91,7 @@ def test_a_rule_in_a_table_with_its_evidence(fitted, orders):
     assert all(margin.above < 1.5 for margin in evidence.margins.values())
     assert str(evidence).startswith(
         "accuracy: 100 % (400 distinct rows)\nheld-out accuracy: 100 % (59 rows)\n"
-        "found by: a screen of columns and differences of two\n"
+        "found by: a screen of single columns and pairs of columns\n"
     )
     assert (fitted.predict(orders.drop(columns="shipped")) == orders["shipped"]).all()
     assert fitted.members_ == ()

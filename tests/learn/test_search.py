@@ -1,6 +1,8 @@
 """What the search finds, and that the networks find it: each rule is proved equal to the one that was meant."""
 
+import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,8 @@ import pytest
 
 from nsr.learn import NSRClassifier
 from nsr.learn.evidence import percent
-from nsr.learn.objections import held_out_objection
+from nsr.learn.objections import held_out_objection, objection, vague_atom
+from nsr.learn.proposals import propose
 from nsr.learn.rules import Reader
 from nsr.learn.search import Settings, _Attempt, split_rows
 from nsr.program import Program
@@ -17,7 +20,7 @@ from tests.learn.samples import labelled
 
 RESTARTS = 16
 WORDS = {
-    "screen": "a screen of columns and differences of two",
+    "screen": "a screen of single columns and pairs of columns",
     "training": "networks that weigh columns",
     "products": "networks of logarithms",
 }
@@ -156,10 +159,50 @@ def test_a_search_ends_when_its_time_is_up():
     x = pd.DataFrame(np.random.default_rng(0).normal(size=(2_000, 20)).round(3))
     x.columns = [f"c{at}" for at in range(20)]
     began = time.monotonic()
-    model = fit(x, np.random.default_rng(1).integers(0, 2, 2_000), restarts=1_000, time_limit=0.5)
+    model = fit(x, np.random.default_rng(1).integers(0, 2, 2_000), restarts=1_000, time_limit=0.4)
     assert time.monotonic() - began < 8  # alone it takes about 2 s; a thousand networks would take a minute
     assert model.program_ is None
+    assert model.evidence_.reason == (
+        "no rule: the time limit of 0.4 s ended the search; the best rule so far is right on "
+        f"{percent(model.evidence_.agreement)} of the rows: retry with --time-limit 1"
+    )
     assert len(model.predict(x)) == 2_000
+
+
+def test_without_time_one_network_is_read_and_no_rival_looked_for(monkeypatch):
+    read = []
+    monkeypatch.setattr("nsr.learn.search.propose", lambda *given: read.append(given) or propose(*given))
+    x = integers(100, "abc")
+    rows = labelled(x, x["a"] + x["b"] > x["c"])
+    late = Settings(restarts=64, errors=0.1, rng=np.random.default_rng(0), deadline=time.monotonic() - 1)
+    attempt = _Attempt(rows, late)
+    attempt.from_training(4e-3)
+    assert len(attempt.networks) > 1
+    assert len(read) == 1
+    rule = Reader(rows).read([Atom((("a", 1), ("b", 1), ("c", -1)))])
+    monkeypatch.setattr("nsr.learn.search.substitutes", lambda *_: [Atom.difference("a", "c")])
+    monkeypatch.setattr("nsr.learn.search._is_rival", lambda *_: True)
+    assert not list(attempt.rivals(rule))
+    in_time = _Attempt(rows, replace(late, deadline=math.inf))
+    assert list(in_time.rivals(rule))
+
+
+def test_time_that_is_up_is_no_reason_where_rows_are_too_few():
+    model = fit(integers(8, "ab"), [0, 1] * 4, time_limit=1e-9)
+    assert "too few rows" in model.evidence_.reason
+
+
+def test_a_rule_that_rows_contradict_is_not_said_to_explain_them():
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"t": rng.integers(0, 72, 600), "m": rng.integers(20, 120, 600), "c": rng.poisson(2, 600)})
+    odds = np.exp(-0.06 * x["t"] + 0.03 * x["m"] + 0.4 * x["c"] - 1)
+    rows = labelled(x, rng.random(600) < odds / (1 + odds), names="tmc")
+    rule = Reader(rows).read_all([Atom((("t", -8), ("m", 5), ("c", 80)), 240)], "training")
+    assert vague_atom(Reader(rows), rule) is not None
+    share = percent(rule.wrong / rows.total)
+    assert objection(rows, rule, 0.1) == (
+        f"no exact rule: {share} of the rows contradict the nearest rule (allowed: 10 %)"
+    )
 
 
 def test_a_condition_on_a_flag():

@@ -177,7 +177,10 @@ def test_what_a_person_types(text, tree):
         ("1 + (a > b)", "expected a number for '+', got the formula '(a > b)' at position 5"),
         ("-(a > b)", "expected a number for '-', got the formula '(a > b)' at position 2"),
         ("(a > b) = (c > d)", "expected a number for '=', got the formula '(a > b)' at position 1"),
-        ("1 / a", "expected a number after '/', got a column at position 5"),
+        (
+            "1 / a",
+            "expected a number after '/' (multiply both sides by the column instead), got a column at position 5",
+        ),
         ("a / (1 - 1)", "expected a number other than 0 after '/' at position 5"),
         ("a $ b", "expected a number, a name or an operator, got '$' at position 3"),
         ("`a > b", "expected a closing ` for the one at position 1"),

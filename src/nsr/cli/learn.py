@@ -89,7 +89,7 @@ def learn(
             commands.check_language(emit, dialect)
         check_writable(*(path for paths in outputs.values() for path in paths if path is not None), keep=table)
         for name, (save_to, html_to) in outputs.items():
-            with progress.stages(quiet) as on_progress:
+            with progress.stages(quiet, {"learning": time_limit}) as on_progress:
                 learned = commands.learn(
                     table,
                     name,
@@ -154,7 +154,7 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
     """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
     program = learned.program
     if program is None:
-        hint = " (--save FILE keeps it)" if learned.model_can_be_saved and not saving else ""
+        hint = "\n--save FILE keeps the trained model, no rule" if learned.model_can_be_saved and not saving else ""
         print_message(learned.summary() + hint)
     elif emit is None:
         print_output(learned.summary())

@@ -36,6 +36,8 @@ class Learner(BaseEstimator):  # type: ignore[misc]
     """What columns stand for in a table, if not for themselves: texts of rules and evidence are written so."""
     merge_equal: bool = True
     """Whether equal rows count once. They are copies if there are many possible rows, but not if there are few."""
+    allowed: float | None = None
+    """The time limit to name in messages, if a search is one of several that share it."""
     preferred: Mapping[Weights, Sequence[Fraction]] = MappingProxyType({})
     """Constants to prefer for sums of columns, where the rows leave one open."""
     program_: Program | None

@@ -74,6 +74,7 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
             proposals=tuple(self.proposals),
             preferred=self.preferred,
             deadline=start + self.time_limit,
+            time_limit=self.allowed or self.time_limit,
             model=self.use == "model",
             on_progress=self.on_progress,
         )

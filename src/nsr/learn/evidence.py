@@ -7,7 +7,7 @@ from nsr.learn.diagnostics import Margin
 from nsr.program.program import Evidence
 
 ORIGINS = {
-    "screen": "a screen of columns and differences of two",
+    "screen": "a screen of single columns and pairs of columns",
     "training": "networks that weigh columns",
     "products": "networks of logarithms",
     "pieces": "sums that are exact on many rows",

@@ -161,6 +161,7 @@ def choose_and_fit(
         share = max(LEAST_TIME, (deadline - time.monotonic()) / (len(candidates) - position))
         model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
         model.meaning, model.preferred = Meaning(features.derived, features.nullable), dict(features.preferred)
+        model.allowed = settings.time_limit
         model.merge_equal = many_rows_are_possible(x)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y, groups=groups))

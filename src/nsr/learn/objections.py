@@ -50,38 +50,42 @@ def contradictions_look_random(rows: LabelledRows, rule: Rule, *, chance: float 
     return nats_unexplained(Screen(screened, candidate_sums(screened)), rule) <= UNEXPLAINED
 
 
+def few_rows(rows: LabelledRows) -> bool:
+    """Whether there are too few rows for any rule."""
+    return nats_without_rule(rows) < CLEAR + 2 * math.log(6 * len(rows.columns.names))
+
+
 def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     """Why a rule is not handed out; None if it is."""
-    without = nats_without_rule(rows)
-    if without < CLEAR + 2 * math.log(6 * len(rows.columns.names)):
+    if few_rows(rows):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
         return (
             f"no rule: too few rows to distinguish a rule from chance ({len(rows):,} distinct rows, "
             f"{rarest:,} of the rarest class)"
         )
-    if not rule.comparisons or rule.nats > without - CLEAR:
+    if not rule.comparisons or rule.nats > nats_without_rule(rows) - CLEAR:
         return "no rule: no comparison of the columns separates the classes better than chance"
     if (border := smooth_border(rows, rule)) is not None:
         return (
             f"no exact rule: comparisons only approximate the border, which is about {border}; "
             "add that expression as a column"
         )
+    share = rule.wrong / rows.total
+    if share > errors:
+        return f"no exact rule: {percent(share)} of the rows contradict the nearest rule (allowed: {percent(errors)})"
     if (atom := vague_atom(Reader(rows), rule)) is not None:
         sides = rows.columns.readable_sides(atom)
         return (
             f"no exact rule: comparing {sides} explains the rows, but so do many other numbers; "
             "more rows near that border would show whether it is exact"
         )
-    return _contradictions_objection(rows, rule, errors)
+    return _contradictions_objection(rows, rule)
 
 
-def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
-    """Why the rows that contradict a rule are too many, or not random."""
-    share = rule.wrong / rows.total
-    contradicted = f"no exact rule: {percent(share)} of the rows contradict the nearest rule"
-    if share > errors:
-        return f"{contradicted} (allowed: {percent(errors)})"
+def _contradictions_objection(rows: LabelledRows, rule: Rule) -> str | None:
+    """Why the rows that contradict a rule are not random."""
     if rule.wrong:
+        contradicted = f"no exact rule: {percent(rule.wrong / rows.total)} of the rows contradict the nearest rule"
         screened = rows.subset(evenly_spaced(rows, SCREENED))
         if nats_unexplained(Screen(screened, candidate_sums(screened)), rule) > UNEXPLAINED:
             return f"{contradicted}, and not at random: further comparisons would explain some of them"
@@ -90,6 +94,20 @@ def _contradictions_objection(rows: LabelledRows, rule: Rule, errors: float) -> 
         if chance_of_nearness(rows, rule) < BY_CHANCE:
             return f"{contradicted}, and not at random: they lie along its borders"
     return None
+
+
+def time_objection(limit: float, agreement: float) -> str:
+    """Why there is no rule if the time limit ended the search for one.
+
+    Args:
+        limit: The time limit, in seconds.
+        agreement: The share of the rows on which the best rule so far is right.
+    """
+    rows = "is exact on the rows" if agreement == 1 else f"is right on {percent(agreement)} of the rows"
+    return (
+        f"no rule: the time limit of {limit:g} s ended the search; the best rule so far {rows}: "
+        f"retry with --time-limit {2.5 * limit:g}"
+    )
 
 
 def vague_atom(reader: Reader, rule: Rule) -> Atom | None:

@@ -13,6 +13,7 @@ from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import UNEXPLAINED, nats_unexplained
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.gated import Member, train
+from nsr.learn.objections import time_objection
 from nsr.learn.pieces import Pieces, Targets, find_pieces, value_pieces
 from nsr.learn.pieces.choice import Choice, choose_between, nearest_line, rounded_line, share_right
 from nsr.learn.registers import starts
@@ -74,6 +75,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         targets = _targets(columns, y, weight, self.merge_equal)
         split = _split(targets, rng)
         found = self._find_pieces(targets.subset(split.learn), rng, deadline)
+        cut_short = time.monotonic() > deadline
         self.on_progress(0.3)
         self.pieces_ = found.of(targets.with_products_of(found.targets))
         settings = Settings(
@@ -83,10 +85,15 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             proposals=tuple(self.proposals),
             preferred=self.preferred,
             deadline=deadline,
+            time_limit=self.allowed or self.time_limit,
             on_progress=lambda done: self.on_progress(0.3 + 0.5 * done),
         )
-        self._keep(self._choose(split, settings), split)
+        choice = self._choose(split, settings)
+        self._keep(choice, split)
         self._read_again(split, settings)
+        if cut_short and self.program_ is None and (choice is None or choice.evidence.reason is None):
+            reason = time_objection(settings.time_limit, self.evidence_.agreement)
+            self.evidence_ = replace(self.evidence_, reason=reason)
         self.members_, self.best_ = (), None
         if self.program_ is None or self.use == "model":
             self._train(targets.subset(split.seen), rng, EPOCHS[time.monotonic() > deadline])

@@ -106,10 +106,14 @@ class Learned:
         return None if self.program is None else self.estimator.describe(self.program.expression)
 
     def branches(self) -> list[tuple[str, int]]:
-        """The alternatives of the rule, and how many of the rows that were learned from take each."""
+        """The conditions of the rule, and how many of the rows learned from meet each.
+
+        A row may meet several parts of an ``or``.
+        """
         if self.program is None:
             return []
-        found = [(str(condition), self._count(condition)) for condition in _alternatives(self.program.expression)]
+        conditions = [condition.simplified() for condition in _alternatives(self.program.expression)]
+        found = [(str(condition), self._count(condition)) for condition in conditions]
         return [*found, ("otherwise", len(self.table) - self._count_any())] if found else []
 
     def _count(self, condition: Expression) -> int:
@@ -135,7 +139,7 @@ class Learned:
             which = f"row {first}" if wrong == 1 else f"rows {first}{', ...' if wrong > 5 else ''}"
             verdict = f"contradicted by {wrong:,} of {rows:,} rows ({which})"
         support = [f"{count:,} {printable(condition)}" for condition, count in self.branches()]
-        lines = [f"rows of each branch: {'; '.join(support)}"] if support else []
+        lines = [f"rows that meet each condition: {'; '.join(support)}"] if support else []
         text = [printable(line) for line in str(evidence).splitlines()]
         return "\n".join([printable(str(self.rule)), "", verdict, *lines, *text])
 

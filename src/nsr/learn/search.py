@@ -23,7 +23,14 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.learn.exceptions import exact_rule
 from nsr.learn.interactions import interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
-from nsr.learn.objections import contradictions_look_random, held_out_objection, objection, vague_atom
+from nsr.learn.objections import (
+    contradictions_look_random,
+    few_rows,
+    held_out_objection,
+    objection,
+    time_objection,
+    vague_atom,
+)
 from nsr.learn.order_reading import read_order
 from nsr.learn.orders import is_order
 from nsr.learn.precision import SUBSTITUTE, multiples, simpler_sums, substitutes
@@ -84,10 +91,17 @@ class Settings:
     """What may propose comparisons."""
     deadline: float = math.inf
     """The time of ``time.monotonic`` at which the search ends."""
+    time_limit: float = math.inf
+    """The seconds that were allowed, as messages name them."""
     model: bool = False
     """Whether a network is wanted even where there is a rule."""
     on_progress: Callable[[float], None] = lambda _: None
     """Called with the share of the search that is done."""
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the search must end."""
+        return time.monotonic() > self.deadline
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,11 +129,13 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
     attempt.run(settings.proposals)
     found = attempt.found()
     for _ in range(CONFIRMATIONS):
-        if found.evidence.reason is not None or time.monotonic() > settings.deadline:
+        if found.evidence.reason is not None or settings.out_of_time:
             return found
         for other, same in attempt.rivals(found.rule):
             if not _agree(found, other, attempt.rows.columns, rows, same=same):
                 return _not_the_only_one(found, attempt.rows.columns.readable(other.expression))
+        if settings.out_of_time:
+            return found
         attempt = _Attempt(rows, settings)
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
@@ -171,6 +187,8 @@ class _Attempt:
     networks: list[Network] = field(default_factory=list)
     withstood: Expression | None = None
     """The best rule, if networks found no better one."""
+    cut_short: bool = False
+    """Whether the time limit ended the search."""
     _best: tuple[Expression, Rule] | None = None
 
     def __post_init__(self) -> None:
@@ -195,6 +213,7 @@ class _Attempt:
             stage()
             self.withstood = before if self.networks and self.best().expression == before else None
             self.settings.on_progress(share)
+        self.cut_short = self.settings.out_of_time
 
     def stages(self, wanted: Sequence[str]) -> Iterator[tuple[float, Callable[[], None]]]:
         """What to try, with the share of the search that is done after it."""
@@ -212,7 +231,7 @@ class _Attempt:
 
     def finished(self) -> bool:
         """Whether a short rule explains the rows, or time is up."""
-        if time.monotonic() > self.settings.deadline and self.rules:
+        if self.settings.out_of_time and self.rules:
             return True
         if not self.rules or (self.settings.model and not self.networks):
             return False
@@ -302,7 +321,7 @@ class _Attempt:
                 return
         for start in [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]:
             self._add(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
-            if self.rules[-1].wrong == 0 or time.monotonic() > self.settings.deadline:
+            if self.rules[-1].wrong == 0 or self.settings.out_of_time:
                 break
         self._extend(screen.sums)
 
@@ -370,7 +389,7 @@ class _Attempt:
                 self.rows = self.rows.with_products(proposal.products)
                 self.split()
             self._add(proposal.atoms, proposal.alternatives, origin=origin)
-            if self.rules[-1].wrong == 0 and self.finished():
+            if settings.out_of_time or (self.rules[-1].wrong == 0 and self.finished()):
                 break
         self.networks += networks
         if not self.finished():
@@ -387,8 +406,8 @@ class _Attempt:
         expected = (_contradicting(seen, self.seen) + len(seen.atoms)) / len(self.seen)
         reason = objection(self.rows, rule, self.settings.errors)
         reason = reason or held_out_objection(_contradicting(seen, self.judge), len(self.judge), expected, accuracy)
-        if reason is not None and time.monotonic() > self.settings.deadline:
-            return f"{reason} (the time limit ended the search)"
+        if reason is not None and self.cut_short and not few_rows(self.rows):
+            return time_objection(self.settings.time_limit, 1 - rule.wrong / self.rows.total)
         return reason
 
     def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
@@ -403,6 +422,8 @@ class _Attempt:
             others = [(Atom(weights), CLOSE, same) for weights in self._other_weights(reader, rule, at)]
             others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
             for other, margin, same in others:
+                if self.settings.out_of_time:
+                    return
                 if other.weights != atom.weights:
                     changed = self._changed(reader, [*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule)
                     if _is_rival(changed, rule, margin):

@@ -477,7 +477,10 @@ class _Parser:
         while True:
             further, inner = coefficient_and_factors(self.number(operand, symbol))
             if symbol == "/" and inner:
-                raise self.source.error("expected a number after '/', got a column", operand.start)
+                raise self.source.error(
+                    "expected a number after '/' (multiply both sides by the column instead), got a column",
+                    operand.start,
+                )
             coefficient = self.limited(coefficient * self.multiplier(symbol, further, operand.start), operand.start)
             factors += inner
             if not (next_symbol := self.take("*", "/")):

@@ -1,0 +1,26 @@
+"""What is printed about a rule that was learned."""
+
+import pandas as pd
+import pytest
+
+from nsr.learn.result import Learned
+from nsr.program import Program
+from nsr.program.expressions import Kind
+
+
+@pytest.mark.parametrize(
+    ("rule", "branches"),
+    [
+        ("a > 1 or b > 1", [("a > 1", 2), ("b > 1", 2), ("otherwise", 1)]),
+        (
+            "where(who == 'x', 3, where(a > 1, 2, 1))",
+            [("who == 'x'", 1), ("who != 'x' and a > 1", 1), ("otherwise", 2)],
+        ),
+    ],
+)
+def test_rows_that_meet_each_condition(rule, branches):
+    """The last row meets both parts of the or; negated conditions are written as comparisons."""
+    table = pd.DataFrame({"a": [0, 2, 0, 2], "b": [0, 0, 2, 2], "who": ["y", "x", "y", "y"]})
+    program = Program.parse(rule, ("a", "b", "who"), {"who": Kind.TEXT})
+    learned = Learned("t.csv", "c", 4, 0, (), table, table, table["a"], None, program, None, 0.0)  # type: ignore[arg-type]
+    assert learned.branches() == branches
