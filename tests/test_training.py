@@ -416,3 +416,9 @@ def test_the_first_members_have_the_first_rows():
     assert (some.x.dim(), some.y.dim(), some.weight.dim()) == (3, 2, 2)
     for name in ("x", "y", "weight"):
         torch.testing.assert_close(getattr(some, name), getattr(first, name))
+
+
+def test_an_error_about_rows_names_the_shape_that_was_given():
+    x = torch.arange(6).repeat(100, 1).reshape(-1, 3)  # 200 rows, one or two when folded
+    with pytest.raises(ValueError, match=r"x must have 2 numbers in its last axis, got shape \(200, 3\)"):
+        fit(NSR(2, generator=torch.Generator().manual_seed(0)), (x, torch.ones(200)), EXACT)

@@ -27,6 +27,7 @@ from nsr.data import Rows
 from nsr.ensemble import Ensemble, State
 from nsr.errors import one_of
 from nsr.native import NativeTraining
+from nsr.nn.checks import numbers_in
 
 
 def absolute_error(module: nn.Module, x: Tensor, y: Tensor) -> Tensor:
@@ -236,6 +237,8 @@ def fit(
             f"which {model.template!r} is not"
         )
     if invariant and folded is not False:
+        if isinstance(inputs := getattr(model.template, "inputs", None), int):
+            numbers_in(rows.x, inputs)  # an error names the rows as they were given
         rows = fold(rows)
     with one_thread():
         return _fit(model, rows, recipe, engine, on_progress)

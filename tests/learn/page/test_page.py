@@ -15,7 +15,7 @@ import vl_convert
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.page.borders import MOST_POINTS, Points, borders, measured
-from nsr.learn.page.charts import _key, learned_charts
+from nsr.learn.page.charts import _key, _view, learned_charts
 from nsr.learn.page.render import write_page
 from nsr.learn.page.trees import tree_of
 from nsr.learn.result import Learned, Verified
@@ -333,3 +333,16 @@ def test_columns_named_as_parts_of_objects_can_be_keys_of_tooltips(name):
     chart = alt.Chart(pd.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q", tooltip=tooltip)
     assert "<svg" in vl_convert.vegalite_to_svg(chart.to_dict())
     assert _key(name).strip() == name
+
+
+def test_a_column_that_is_the_same_in_all_rows_drawn_is_not_an_axis():
+    """Rows with a missing cell are not drawn, so whether it is missing is constant."""
+    x = pd.DataFrame({"amount": [1.0, 2.0, 3.0], "paid is missing": [0.0, 0.0, 0.0]})
+    nothing = np.zeros(3, dtype=bool)
+    points = Points(x, np.array([0, 1, 1]), ("no", "yes"), np.array([0, 1, 1]), nothing, None)
+    border = Atom.difference("amount", None, 2)
+    vars(points)["ranked"] = ["amount", "paid is missing"]
+    assert _view(points, border, [border]) is None
+    points.x["other"] = [1.0, 2.0, 4.0]
+    points.ranked.append("other")
+    assert _view(points, border, [border]) == ("amount", "other")

@@ -98,7 +98,7 @@ def _view(points: Points, border: Atom, found: Sequence[Atom]) -> tuple[str, str
     if others:
         return others[0], first
     also = [name for each in found if len(each.weights) == 1 for name, _ in each.weights]
-    beside = [name for name in (*also, *points.ranked) if name != first]
+    beside = [name for name in (*also, *points.ranked) if name != first and points.x[name].nunique() > 1]
     return (first, beside[0]) if beside else None
 
 
