@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 
 from nsr.errors import InputError
-from nsr.learn.saved import load_saved
+from nsr.learn.saved import SavedRule, load_saved
 from nsr.learn.saved_content import LARGEST
+from nsr.learn.tables.forms import DATE_FORMS
+from nsr.program import Program
+from nsr.program.kinds import Kind
 
 SAVED = Path(__file__).parent / "saved_files"
 SCHEMA = json.loads((files("nsr.learn") / "saved.schema.json").read_text())
@@ -23,6 +26,11 @@ CHANGES = {
         {"classes": [["high"], "low", "middle"]},
         {"target": "\udfff"},
         {"program": ["x"]},
+        {"dates": ["x"]},
+        {"dates": {"x": "day/month/year"}},
+        {"dates": {"\ud800": "day/month/year"}},
+        {"dates": {"x": "%d') or '"}},
+        {"dates": {"x" * 10_000: "day/month/year"}},
     ],
     "classes": [
         {"probes": [[0, 2, BEYOND]] * 8},
@@ -71,6 +79,20 @@ CHANGES = {
 def test_saved_files_fit_the_schema(name):
     jsonschema.validate(json.loads((SAVED / f"{name}.json").read_text()), SCHEMA)
     load_saved(SAVED / f"{name}.json")
+
+
+def test_the_schema_has_all_forms_of_dates():
+    dates = SCHEMA["$defs"]["rule"]["properties"]["dates"]
+    assert dates["additionalProperties"]["enum"] == list(DATE_FORMS)
+
+
+def test_the_file_of_a_rule_says_how_its_dates_are_written(tmp_path):
+    program = Program.parse("paid > due", None, {"paid": Kind.DATE, "due": Kind.DATE})
+    SavedRule("late", ("no", "yes"), program, {"due": "day/month/year"}).save(tmp_path / "new.json")
+    SavedRule("late", ("no", "yes"), program).save(tmp_path / "old.json")
+    jsonschema.validate(json.loads((tmp_path / "new.json").read_text()), SCHEMA)
+    assert load_saved(tmp_path / "new.json").dates == {"due": "day/month/year"}
+    assert "dates" not in json.loads((tmp_path / "old.json").read_text())  # older versions can load it
 
 
 @pytest.mark.parametrize(("name", "change"), [(name, change) for name, some in CHANGES.items() for change in some])

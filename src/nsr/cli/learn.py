@@ -1,7 +1,7 @@
 """The commands about a table and its rule: learn, apply, emit, check."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -140,7 +140,7 @@ def _write_files(learned: "Learned", target: str, save: Path | None, html: Path 
             "nothing was saved: there is no rule, and models of texts, dates or missing values cannot be saved"
         )
     elif save is not None:
-        to_saved(learned.estimator, target, learned.program).save(save)
+        to_saved(learned.estimator, target, learned.program, learned.dates).save(save)
         what = "model" if learned.program is None else "rule"
         print_message(f"saved the {what}; to use it: nsr apply {save} TABLE")
     if html is not None:
@@ -161,12 +161,16 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
     else:
         print_message(learned.summary())
         written = learned.emit(emit, dialect)
-        _print_legend(program, learned.class_codes, emit)
+        _print_legend(program, learned.class_codes, emit, learned.dates)
         print_output(written.rstrip("\n"))
 
 
-def _print_legend(program: "Program", class_codes: Sequence[tuple[str, str]], language: str) -> None:
-    """Print what the code returns for each class, and which columns have other names in SymPy."""
+def _print_legend(
+    program: "Program", class_codes: Sequence[tuple[str, str]], language: str, dates: Mapping[str, str]
+) -> None:
+    """Print what the code returns for each class, which columns have other names in SymPy, and which must be dates."""
+    from nsr.learn.emission import needs_dates
+
     meanings = [[f"{code} means {_printable(label)}" for code, label in class_codes]]
     if language == "sympy":
         from nsr.program.emit.sympy import symbol_names
@@ -175,6 +179,9 @@ def _print_legend(program: "Program", class_codes: Sequence[tuple[str, str]], la
         meanings.append([f"{name} means {_printable(column)}" for column, name in names if name != column])
     for each in filter(None, meanings):
         print_message(f"in the code, {', '.join(each)}")
+    if needs_dates(language):
+        for name, written in dates.items():
+            print_message(f"the code needs dates in column '{_printable(name)}', not texts as in the table ({written})")
 
 
 def apply(
@@ -242,7 +249,7 @@ def emit(
     if out is not None:
         check_writable(out, keep=rule)
     written = commands.emit(rule, to, dialect=dialect, table=table, missing=missing)
-    _print_legend(written.program, written.codes, to)
+    _print_legend(written.program, written.codes, to, written.dates)
     text = written.text.rstrip("\n")
     if out is None:
         print_output(text)

@@ -3,7 +3,7 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -99,7 +99,14 @@ def learn(
         seconds=time.perf_counter() - start,
         has_floats=fitted.program is None
         or any(table.columns[name].sql_type == "DOUBLE" for name in fitted.program.inputs),
+        dates=_written_dates(table, fitted.program),
     )
+
+
+def _written_dates(table: tables.Table, program: Program | None) -> dict[str, str]:
+    """How the dates that a rule uses are written, where that is not as 2024-12-31."""
+    columns = [] if program is None else [table.columns[name] for name in program.inputs]
+    return {column.name: column.written for column in columns if column.written is not None}
 
 
 def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
@@ -107,7 +114,7 @@ def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.
     rule = load_saved(path)
     if isinstance(table, str | Path):
         check_name(table)
-    opened = tables.read(table, rows=1)
+    opened = tables.read(table, rows=1, dates=rule.dates if isinstance(rule, SavedRule) else None)
     check_columns(opened, rule.kinds)
     for rows in opened.parts(list(rule.kinds)):
         complete = rows.dropna() if drop_missing else rows
@@ -122,6 +129,8 @@ class Emitted:
     program: Program
     codes: Sequence[tuple[str, str]]
     """What the program returns for each class, and the class; empty if it returns the target itself."""
+    dates: Mapping[str, str]
+    """How the dates of its columns are written in the table that it was learned from, if not as 2024-12-31."""
 
 
 def emit(
@@ -152,8 +161,9 @@ def emit(
         dialect=dialect,
         table=table,
         missing=missing,
+        dates=rule.dates,
     )
-    return Emitted(text, rule.program, class_codes(rule.program, rule.classes))
+    return Emitted(text, rule.program, class_codes(rule.program, rule.classes), rule.dates)
 
 
 def check(

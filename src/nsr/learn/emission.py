@@ -1,14 +1,17 @@
 """A rule for a column in another language, as ``nsr learn --emit`` and ``nsr emit`` print it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nsr.errors import InputError, one_of
+from nsr.learn.tables.forms import strptime_format
 from nsr.program.emit import TARGETS, options_of
 from nsr.program.emit.dialects import DIALECTS
 from nsr.program.program import Program
 
 NOT_TEXT = ("onnx",)
+FORMULAS = ("sympy", "latex", "smtlib", "json")
+"""Languages that are not run on rows."""
 WITHOUT_DECIMALS = ("sqlite", "bigquery")
 """Databases in which 0.9 is a float."""
 
@@ -27,6 +30,11 @@ def needs_table(language: str) -> bool:
     return options_of(language).get("table", False)
 
 
+def needs_dates(language: str) -> bool:
+    """Whether code in a language needs dates as such, and does not read them from the texts of a table."""
+    return language not in FORMULAS and "date_formats" not in options_of(language)
+
+
 def emit_rule(
     program: Program,
     language: str,
@@ -37,6 +45,7 @@ def emit_rule(
     table: str | None = None,
     missing: bool = False,
     decimals: bool = False,
+    dates: Mapping[str, str] | None = None,
 ) -> str:
     """A rule in another language, or as a check that a column is what the rule gives.
 
@@ -49,6 +58,7 @@ def emit_rule(
         table: The name of the table, for SQL.
         missing: Whether cells of the columns may be missing.
         decimals: Whether the columns hold no floats, but integers, decimals, texts or dates.
+        dates: How the dates of columns are written in the table, if not as 2024-12-31.
     """
     check_language(language, dialect)
     options: dict[str, Any] = {
@@ -57,6 +67,7 @@ def emit_rule(
         "classes": classes,
         "missing": True if missing else None,
         "decimals": decimals and dialect not in WITHOUT_DECIMALS,
+        "date_formats": {name: strptime_format(written) for name, written in (dates or {}).items()},
     }
     if table is not None:
         options["table"] = table

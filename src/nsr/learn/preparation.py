@@ -1,12 +1,13 @@
 """The columns of a table that a rule can be learned from, and why the others are not used."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
 
 from nsr.errors import InputError
-from nsr.learn.tables.columns import Column
+from nsr.learn.tables.columns import AMBIGUOUS, Column
 from nsr.learn.tables.source import UNNAMED
 from nsr.learn.tables.table import Table
 from nsr.learn.tables.text import plural, sql_name
@@ -113,9 +114,21 @@ def check_columns(table: Table, kinds: Mapping[str, Kind]) -> None:
         as_numbers = kind == Kind.NUMBER and column.kind == Kind.BOOLEAN
         as_times = {kind, column.kind} == {Kind.DATE, Kind.TIMESTAMP}
         if column.kind != kind and not as_numbers and not as_times and column.problem != "empty":
-            raise InputError(f"column {name!r} of {table.name} is of kind {column.kind}, but the rule needs {kind}")
+            raise InputError(
+                f"column {name!r} of {table.name} is of kind {column.kind}, but the rule needs {kind}"
+                + _how_to_date(column, kind)
+            )
         if column.problem and column.problem != "empty":
             raise InputError(f"column {name!r} of {table.name} cannot be used: {column.problem}")
+
+
+def _how_to_date(column: Column, kind: Kind) -> str:
+    """What would be right for dates that could be read in two ways."""
+    if kind not in (Kind.DATE, Kind.TIMESTAMP) or not column.note.startswith(AMBIGUOUS):
+        return ""
+    known = json.dumps({"dates": {column.name: "day/month/year"}}, ensure_ascii=False)[1:-1]
+    note = column.note.removeprefix(AMBIGUOUS)
+    return f": {note}, or add to the file of the rule how they are written, as in {known}"
 
 
 def _check_target(table: Table, target: Column, only: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """What was learned from a table: the rule, the evidence for it, and the rows that contradict it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -57,6 +57,8 @@ class Learned:
     seconds: float
     has_floats: bool = True
     """Whether columns that the rule uses hold floats rather than integers, decimals, texts or dates."""
+    dates: Mapping[str, str] = field(default_factory=dict)
+    """How dates that are not written as 2024-12-31 are written in the table, by column that the rule uses."""
 
     def emit(self, language: str, dialect: str | None = None) -> str:
         """The rule in another language, or as a check that the target is what the rule gives.
@@ -75,6 +77,7 @@ class Learned:
             table=self.source.split(".")[0] if needs_table(language) else None,
             missing=any(self.table[name].isna().any() for name in self.program.inputs),
             decimals=not self.has_floats,
+            dates=self.dates,
         )
 
     @property

@@ -4,7 +4,7 @@ import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from nsr.learn.networks import Inputs, Network
 from nsr.learn.registers import CHOICES, UNITS, Register, Restart
 from nsr.learn.result import Estimator
 from nsr.learn.saved_content import NETWORK, OLD_REGISTERS, REGISTERS, RULE, not_saved, read_content
+from nsr.learn.tables.text import shorten
 from nsr.nn import NSR, RuleNet
 from nsr.program.cells import evaluate_cells
 from nsr.program.emit.json import load
@@ -79,6 +80,8 @@ class SavedRule(Saved):
     """An exact rule."""
 
     program: Program
+    dates: Mapping[str, str] = field(default_factory=dict)
+    """How dates that are not written as 2024-12-31 are written in the table, such as ``day/month/year``, by column."""
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -90,10 +93,11 @@ class SavedRule(Saved):
         return evaluate_cells(self.program.expression, table, len(table))
 
     def content(self) -> dict[str, Any]:
-        """The program, and the comparisons that the rows do not distinguish from its own."""
+        """The program, how its dates are written, and comparisons that the rows do not distinguish from its own."""
         content = {"format": RULE, "program": json.loads(self.program.emit("json"))}
         evidence = self.program.evidence
         open_pairs = () if evidence is None else evidence.not_distinguished
+        content |= {"dates": dict(self.dates)} if self.dates else {}
         return content | ({"not_distinguished": list(open_pairs)} if open_pairs else {})
 
 
@@ -136,13 +140,16 @@ class SavedModel(Saved):
         return content
 
 
-def to_saved(estimator: Estimator, target: str, program: Program | None = None) -> Saved:
+def to_saved(
+    estimator: Estimator, target: str, program: Program | None = None, dates: Mapping[str, str] | None = None
+) -> Saved:
     """The rule that an estimator has learned for a column, or its model if there is no rule.
 
     Args:
         estimator: A fitted estimator.
         target: The column.
         program: The rule in terms of the table, if that has more than numbers.
+        dates: How the dates of its columns are written, if not as 2024-12-31.
     """
     program = program or estimator.program_
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
@@ -151,7 +158,7 @@ def to_saved(estimator: Estimator, target: str, program: Program | None = None) 
     if program is None:
         return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
     gives_labels = isinstance(estimator, NSRClassifier) and estimator.gives_labels
-    return SavedRule(target, None if gives_labels else classes, program)
+    return SavedRule(target, None if gives_labels else classes, program, dates or {})
 
 
 def load_saved(path: Path) -> Saved:
@@ -161,13 +168,21 @@ def load_saved(path: Path) -> Saved:
     labels = None if classes is None else tuple(classes)
     try:
         if content["format"] == RULE:
-            return SavedRule(target, labels, load(json.dumps(content["program"])))
+            return _rule(target, labels, content)
         names = tuple(content["names"])
         return SavedModel(target, labels, names, _model(content, names))
     except InputError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as problem:  # also RecursionError
         raise not_saved(path, problem) from None
+
+
+def _rule(target: str, classes: tuple[Any, ...] | None, content: Mapping[str, Any]) -> SavedRule:
+    rule = SavedRule(target, classes, load(json.dumps(content["program"])), content.get("dates", {}))
+    for name in rule.dates:
+        if rule.kinds.get(name) not in (Kind.DATE, Kind.TIMESTAMP):
+            raise ValueError(f"its dates name {shorten(name)}, which is not a column of dates of the rule")
+    return rule
 
 
 def _network_content(network: Network) -> dict[str, Any]:

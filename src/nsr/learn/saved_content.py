@@ -71,6 +71,7 @@ def _problem(content: dict[str, Any]) -> str | None:
 def _texts(content: dict[str, Any]) -> Iterator[str]:
     yield content["target"]
     yield from content.get("names", ())
+    yield from content.get("dates", ())
     yield from (label for label in content.get("classes") or () if isinstance(label, str))
 
 

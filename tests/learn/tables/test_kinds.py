@@ -123,6 +123,34 @@ def test_dates_that_could_be_read_in_two_ways_are_texts_and_the_user_is_warned(t
     )
 
 
+def test_the_example_of_an_ambiguous_date_has_two_readings(tmp_path):
+    assert "'03/04/2024' could be" in table(tmp_path, ["12/12/2024", "03/04/2024"]).columns["a"].note
+
+
+@pytest.mark.parametrize(
+    ("cells", "written", "first"),
+    [
+        (["03/04/2024", "01/12/2023"], "day/month/year", dt.date(2024, 4, 3)),
+        (["03/04/2024", "01/12/2023"], "month/day/year", dt.date(2024, 3, 4)),
+        (["03/04/2024 9:30", "01/12/2023 10:00"], "day/month/year", dt.datetime(2024, 4, 3, 9, 30)),
+        (["03/04/2024", "01/12/2023"], "day/month/year with time", dt.date(2024, 4, 3)),
+        (["20240403", "20231201"], "yearmonthday", dt.date(2024, 4, 3)),
+        (["2024-04-03", "2023-12-01"], "day/month/year", dt.date(2024, 4, 3)),
+        (["04/03/2024", "12/31/2023"], "day/month/year", dt.date(2024, 4, 3)),  # the second is not a day and a month
+        (["20240403", "99"], "day/month/year", 20240403),
+    ],
+)
+def test_where_the_cells_do_not_decide_the_known_order_of_dates_does(tmp_path, cells, written, first):
+    table(tmp_path, cells)
+    assert values(read(tmp_path / "t.csv", dates={"a": written}))[0] == first
+
+
+def test_a_mistake_among_dates_of_a_known_order_is_named(tmp_path):
+    table(tmp_path, ["03/04/2024", "12/31/2023", "01/12/2023"])
+    with pytest.raises(InputError, match="'12/31/2023' is not a date, day/month/year .row 3, column 'a'"):
+        read(tmp_path / "t.csv", dates={"a": "day/month/year"}).check(["a"])
+
+
 @pytest.mark.parametrize("cells", [["03/04/2024", "soon"], ["12/31/2024", "31/12/2024"], ["13/13/2024", "1/2/2024"]])
 def test_texts_that_are_not_all_dates_of_one_form_have_no_note(tmp_path, cells):
     made = table(tmp_path, cells)

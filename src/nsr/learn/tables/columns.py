@@ -44,6 +44,8 @@ class Column:
     value: str = ""
     """SQL of the value, from the cell."""
     misfits: tuple[Misfit, ...] = ()
+    written: str | None = None
+    """The form of dates that are not written as 2024-12-31: a key of ``forms.DATE_FORMS``."""
 
     @property
     def is_integer(self) -> bool:
@@ -130,13 +132,23 @@ def time_column(name: str, cell: str, form: Form, found: Mapping[str, Any], shar
     else:
         sql_type, value = "TIMESTAMP", f"timezone('UTC', TRY_CAST({cell} AS TIMESTAMPTZ))"
     misfits: tuple[Misfit, ...] = ()
+    written = form.name if form in forms.WRITTEN_DATES else None
     if found["fits"] < found["present"]:
         value = f"CASE WHEN {form.matches(cell)} THEN {value} END"
-        misfits = (Misfit(f"NOT {form.matches(cell)}", f"is not a {form.name} such as 2024-12-31"),)
+        wanted = f"a {form.name} such as 2024-12-31" if written is None else f"a date, {written}"
+        misfits = (Misfit(f"NOT {form.matches(cell)}", f"is not {wanted}"),)
     note = "read as times in UTC: their zones differ from it or are given" if found.get("zoned") else ""
-    if form in forms.WRITTEN_DATES:
-        note = f"read as dates, {form.name}"
-    return Column(name=name, kind=form.kind, sql_type=sql_type, value=value, note=note, misfits=misfits, **shared)
+    note = note if written is None else f"read as dates, {written}"
+    return Column(
+        name=name,
+        kind=form.kind,
+        sql_type=sql_type,
+        value=value,
+        note=note,
+        misfits=misfits,
+        written=written,
+        **shared,
+    )
 
 
 def text_column(name: str, cell: str, shared: dict[str, Any], problem: str | None = None, *, note: str = "") -> Column:
@@ -144,12 +156,15 @@ def text_column(name: str, cell: str, shared: dict[str, Any], problem: str | Non
     return Column(name=name, kind=Kind.TEXT, sql_type="VARCHAR", value=cell, problem=problem, note=note, **shared)
 
 
+AMBIGUOUS = "used as text, because "
+
+
 def ambiguous_date_note(found: Mapping[str, Any]) -> str:
     """Why dates that could be read in two ways are texts, with an example."""
     example = str(found["example"]).strip()
     one, other, year = (int(number) for number in re.findall(r"\d+", example)[:3])
     readings = f"{year:04}-{other:02}-{one:02} (day/month) or {year:04}-{one:02}-{other:02} (month/day)"
-    return f"used as text, because {shorten(example)} could be {readings}; write dates as 2024-12-31"
+    return f"{AMBIGUOUS}{shorten(example)} could be {readings}; write dates as 2024-12-31"
 
 
 def typed_cell(cell: str, sql_type: str) -> tuple[str, str]:

@@ -90,11 +90,19 @@ WRITTEN = {
 }
 """Dates as people write them: the pattern, and the format of strptime."""
 WRITTEN_DATES = tuple(_written_date(name, *how, time=time) for name, how in WRITTEN.items() for time in (False, True))
+DATE_FORMS = {form.name: form for form in WRITTEN_DATES}
+"""By name, as in the file of a saved rule."""
 AMBIGUOUS_DATE = Form(
     "ambiguous date", Kind.TEXT, r"\s*(0?[1-9]|1[0-2])/(0?[1-9]|1[0-2])/\d{4}([ T]+\d{1,2}:\d{2}(:\d{2})?)?\s*"
 )
 """Dates such as 03/04/2024: month and day, or day and month, where both are at most 12."""
 FORMS = (BOOLEAN, INTEGER, DECIMAL, FLOAT, INFINITE, POINT, COMMA, DATE, TIMESTAMP, *WRITTEN_DATES, AMBIGUOUS_DATE)
+
+
+def strptime_format(name: str) -> str:
+    """The format of strptime for a form of written dates; those with a time of day may also lack the seconds."""
+    day = name.removesuffix(" with time")
+    return WRITTEN[day][1] + (" %H:%M:%S" if name != day else "")
 
 
 def symbol_of(column: str) -> str:

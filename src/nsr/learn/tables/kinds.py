@@ -35,12 +35,21 @@ Aggregates = Mapping[str, str]
 Found = Mapping[str, Any]
 
 
-def find_columns(engine: Engine, source: Source, on_progress: Progress) -> tuple[int, list[Column]]:
-    """How many rows a source has, and its columns. Creates the view ``CELLS``."""
+def find_columns(
+    engine: Engine, source: Source, on_progress: Progress, dates: Mapping[str, str] | None = None
+) -> tuple[int, list[Column]]:
+    """How many rows a source has, and its columns. Creates the view ``CELLS``.
+
+    Args:
+        engine: The database.
+        source: The rows.
+        on_progress: Called with the fraction of the work that is done.
+        dates: How the dates of columns are written where their cells do not decide it: keys of ``forms.DATE_FORMS``.
+    """
     types = _create_cells(engine, source)
     head_rows = engine.keep("nsr_head", f"SELECT * FROM {CELLS} LIMIT {HEAD}")
     rows = "nsr_head" if head_rows < HEAD else CELLS  # a small table is its own head
-    guess = _Guess(engine, source, types, rows)
+    guess = _Guess(engine, source, types, rows, dates or {})
     guessed = guess.forms("nsr_head", guess.texts)
     found = guess.measure(range(len(types)), guessed, between(on_progress, 0.0, 0.6))
     wrong = [place for place in guess.texts if not _fits(guessed[place], found[place])]
@@ -74,8 +83,10 @@ def _create_cells(engine: Engine, source: Source) -> list[str]:
 class _Guess:
     """Guesses the forms of columns of texts, and measures what their types depend on."""
 
-    def __init__(self, engine: Engine, source: Source, types: Sequence[str], rows: str) -> None:
-        self.engine, self.source, self.types, self.rows = engine, source, types, rows
+    def __init__(
+        self, engine: Engine, source: Source, types: Sequence[str], rows: str, dates: Mapping[str, str]
+    ) -> None:
+        self.engine, self.source, self.types, self.rows, self.dates = engine, source, types, rows, dates
         self.texts = [place for place, sql_type in enumerate(types) if sql_type == "VARCHAR"]
 
     def forms(self, rows: str, places: Sequence[int], on_progress: Progress | None = None) -> dict[int, Form | None]:
@@ -86,7 +97,12 @@ class _Guess:
             for place in places
         }
         found = self._aggregate(rows, counts, on_progress)
-        return {place: choose_form(found[place], decimal_comma=self.source.decimal_comma) for place in places}
+        return {place: self._form(place, found[place]) for place in places}
+
+    def _form(self, place: int, counts: Found) -> Form | None:
+        form = choose_form(counts, decimal_comma=self.source.decimal_comma)
+        written = self.dates.get(self.source.names[place])
+        return form if written is None else known_date_form(form, counts, written)
 
     def measure(
         self, places: Iterable[int], guessed: Mapping[int, Form | None], on_progress: Progress
@@ -175,6 +191,24 @@ def _written_date(counts: Found) -> Form | None:
     return fitting[0]
 
 
+def known_date_form(form: Form | None, counts: Found, written: str) -> Form | None:
+    """The form of a column whose dates are known to be written in some way, where its cells do not decide it.
+
+    A column such as 03/04/2024 has dates in the known order then, one such as 20240403 has dates and not integers, and
+    texts that are mostly dates are dates with mistakes among them. Cells that decide it, such as 2024-12-31, still do.
+
+    Args:
+        form: What the cells look like.
+        counts: How many of them have each form.
+        written: A key of ``forms.DATE_FORMS``.
+    """
+    if form not in (None, forms.AMBIGUOUS_DATE, forms.INTEGER):
+        return form
+    day = written.removesuffix(" with time")
+    known = max((forms.DATE_FORMS[name] for name in (day, f"{day} with time")), key=lambda each: counts[each.name])
+    return known if 2 * counts[known.name] > counts["present"] else form
+
+
 def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:
     if form is None:
         usual = (forms.FLOAT, forms.BOOLEAN, forms.TIMESTAMP)
@@ -186,7 +220,9 @@ def _text_aggregates(cell: str, form: Form | None) -> dict[str, str]:
     if form.kind is Kind.NUMBER:
         needed |= number_aggregates(form, cell)
     if form is forms.AMBIGUOUS_DATE:
-        needed["example"] = f"max({cell})"
+        extracted = (f"regexp_extract({cell}, {sql_text(part)}, 1)" for part in (r"(\d+)/", r"/(\d+)/"))
+        day, month = (f"TRY_CAST({part} AS INTEGER)" for part in extracted)
+        needed["example"] = f"coalesce(max({cell}) FILTER ({day} <> {month}), max({cell}))"
     if form is forms.TIMESTAMP:
         needed["zoned"] = f"count_if({forms.has_zone(cell)})"
     return needed

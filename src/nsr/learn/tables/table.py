@@ -146,7 +146,14 @@ def _dtype(column: Column) -> str:
     return "boolean" if column.kind is Kind.BOOLEAN else times.get(column.kind, "str")
 
 
-def read(source: Any, *, rows: int = SAMPLE, seed: int = 0, on_progress: Progress = lambda _: None) -> Table:
+def read(
+    source: Any,
+    *,
+    rows: int = SAMPLE,
+    seed: int = 0,
+    dates: Mapping[str, str] | None = None,
+    on_progress: Progress = lambda _: None,
+) -> Table:
     """Read a table from end to end in bounded memory, and keep a sample of its rows.
 
     Args:
@@ -154,13 +161,15 @@ def read(source: Any, *, rows: int = SAMPLE, seed: int = 0, on_progress: Progres
             ``2024-*.csv``; ``file.db::table`` of SQLite or DuckDB; or a pandas, polars or Arrow table.
         rows: The most rows in the sample. Every row is equally likely to be drawn.
         seed: Seed of the draw.
+        dates: For columns of dates, how these are written, such as ``day/month/year``: used where the cells do not
+            decide it, as in 03/04/2024.
         on_progress: Called with the fraction of the work that is done.
     """
     at_least(1, "rows", rows)
     is_path = isinstance(source, str | Path)
     engine = Engine(str(source) if is_path else "the table")
     found = open_files(engine, str(source)) if is_path else data_frame(engine, source)
-    total, columns = find_columns(engine, found, between(on_progress, 0.0, 0.8))
+    total, columns = find_columns(engine, found, between(on_progress, 0.0, 0.8), dates)
     _create_rows(engine, columns)
     places = drawn_places(total, rows, seed) if total > rows else None
     sample = _draw(engine, columns, places, between(on_progress, 0.8, 1.0))

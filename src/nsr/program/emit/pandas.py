@@ -2,7 +2,8 @@
 
 Exact as the numpy functions of target ``python`` are. Columns may be of numpy's types, nullable, Arrow's or of Python
 objects; None, NaN, NaT and NA are missing. A formula gives True or False for each row, and a number gives NA where it
-is missing. Times with a zone are converted to UTC.
+is missing. Times with a zone are converted to UTC. Dates may also be texts: such as 2024-12-31, or as the option
+``date_formats`` says. Other texts are an error of pandas, which would otherwise guess the order of day and month.
 """
 
 from collections.abc import Mapping, Set
@@ -22,16 +23,23 @@ from nsr.program.times import Moment, duration_unit, point_text
 READ = {
     Kind.BOOLEAN: "{}.fillna(False).astype(bool).to_numpy()",
     Kind.TEXT: "{}",
-    Kind.DATE: 'pd.to_datetime({}).to_numpy("datetime64[us]")',
-    Kind.TIMESTAMP: 'pd.to_datetime({}).to_numpy("datetime64[us]")',
     Kind.DURATION: 'pd.to_timedelta({}).to_numpy("timedelta64[us]")',
 }
 """How a column becomes an array; what stands in the place of missing cells does not matter. Texts stay a Series."""
+ISO = "ISO8601"
+"""The format of pandas for 2024-12-31, with or without a time of day."""
 UNITS = {"day": "D", "hour": "h", "minute": "m", "second": "s", "microsecond": "us"}
 
 
 @target("pandas")
-def pandas_source(program: Program, *, name: str = "rule", integers: bool = False, missing: bool | None = None) -> str:
+def pandas_source(
+    program: Program,
+    *,
+    name: str = "rule",
+    integers: bool = False,
+    missing: bool | None = None,
+    date_formats: Mapping[str, str] | None = None,
+) -> str:
     """Write a function of a DataFrame.
 
     Args:
@@ -39,12 +47,13 @@ def pandas_source(program: Program, *, name: str = "rule", integers: bool = Fals
         name: Name of the function.
         integers: Clear comparisons of fractions, for columns of integers and of ``Decimal``.
         missing: Whether cells may be missing; by default if the program has conditions, texts, dates or the like.
+        date_formats: For columns of dates that may be texts, their format in ``strptime``, if not as 2024-12-31.
     """
     expression = cleared(program.expression, integers=integers)
     missing = has_cells(expression) if missing is None else missing
     names = identifiers(program.inputs, taken=[function_name(name), "df", "np", "pd"])
     present = identifiers((f"has_{written}" for written in names.values()), taken=[name, *names.values(), "df"])
-    writer = PandasWriter(names, dict(zip(names, present.values(), strict=True)))
+    writer = PandasWriter(names, dict(zip(names, present.values(), strict=True)), date_formats or {})
     body, needed = writer.write(with_presence(expression) if missing else expression), ""
     if missing and not expression.is_boolean and (shown := presence(expression)) != Truth(True):
         needed = f".convert_dtypes().where({writer.write(shown)})"
@@ -65,16 +74,27 @@ class PandasWriter(NumpyWriter):
 
     present: Mapping[str, str]
     """For each column, the name of the array that says which cells are present."""
+    formats: Mapping[str, str]
+    """How dates are written, by column."""
 
     def reading(self, name: str, kind: Kind, missing: bool, used: Set[str]) -> list[str]:
         """The lines that read a column, as far as the answer uses its names."""
         cells = f"df[{literal(name)}]"
         number = f"{cells}{'.fillna(0)' if missing else ''}.to_numpy()"
-        read = READ.get(kind, number).format(cells) if kind != Kind.NUMBER else number
+        read = number if kind == Kind.NUMBER else READ[kind].format(cells) if kind in READ else self.dates(name, cells)
         lines = [f"    {self.names[name]} = {read}"] if self.names[name] in used else []
         if self.present[name] in used:
             lines.append(f"    {self.present[name]} = {cells}.notna().to_numpy()")
         return lines
+
+    def dates(self, name: str, cells: str) -> str:
+        """Write how a column of dates or times, or of texts that are, becomes an array."""
+        form = self.formats.get(name, ISO)
+        if form == "%Y%m%d":  # read_csv gives integers, or floats if cells are missing
+            cells += '.convert_dtypes().astype("string").str.replace("-", "")'
+        elif form.endswith(" %H:%M:%S"):  # also without seconds
+            cells += r'.replace(r"( \d+:\d+)$", r"\1:00", regex=True)'
+        return f'pd.to_datetime({cells}, format={literal(form)}).to_numpy("datetime64[us]")'
 
     def comparison(self, node: Compare) -> str:
         """Write a comparison; texts are compared as Python objects, whatever the types of their columns."""

@@ -1,6 +1,6 @@
 """pandera: the source of a ``DataFrameSchema`` that checks a rule on all rows. Exact as the target ``pandas`` is."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 from nsr.program.emit.checks import CheckOptions, check_options, rule_text
@@ -27,19 +27,27 @@ schema = pa.DataFrameSchema(
 
 
 @target("pandera")
-def pandera_schema(program: Program, *, name: str = "rule", **options: Unpack[CheckOptions]) -> str:
+def pandera_schema(
+    program: Program,
+    *,
+    name: str = "rule",
+    date_formats: Mapping[str, str] | None = None,
+    **options: Unpack[CheckOptions],
+) -> str:
     """Write a module with ``schema``, which can be extended by columns, and the function that it calls.
 
     Args:
         program: The rule.
         name: Name of the function and of the check.
+        date_formats: As for the target ``pandas``.
         options: See ``CheckOptions``; ``integers`` is also for columns of ``Decimal``.
     """
     column, classes = options.get("column"), options.get("classes")
     check_options(program, column, classes)
-    source = (
-        pandas_source(program, name=name, integers=options.get("integers", False), missing=True).rstrip("\n") + "\n"
+    source = pandas_source(
+        program, name=name, integers=options.get("integers", False), missing=True, date_formats=date_formats
     )
+    source = source.rstrip("\n") + "\n"
     source = source.replace("import pandas as pd\n", "import pandas as pd\nimport pandera.pandas as pa\n", 1)
     check = name if column is None else f"{name}_holds"
     if column is not None:

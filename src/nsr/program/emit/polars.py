@@ -2,7 +2,8 @@
 
 Exact: the same bits as the program on columns of Float64, and exact on integers as long as nothing overflows and there
 are no fractions; ``integers=True`` clears comparisons of fractions. Null is missing. NaN is not: ``fill_nan(None)``
-first. A formula gives true or false, and a number that is missing is null.
+first. Dates must be of type ``Date`` or ``Datetime``: texts are an error. A formula gives true or false, and a number
+that is missing is null.
 """
 
 from fractions import Fraction
@@ -111,6 +112,8 @@ class PolarsWriter(NumpyWriter):
             return None
         symbol = self.operators.get(node.operator, node.operator)
         left, right = (self.moment(side, node.of_points and not node.of_days) for side in node.sides)
+        if node.of_days and not any(side.durations for side in node.sides):
+            right += " + pl.duration(days=0)"  # an error for columns of texts, which would be compared as such
         return f"{left} {symbol} {right}"
 
     def moment(self, side: Moment, has_times: bool) -> str:
