@@ -87,7 +87,7 @@ def test_an_older_rule_says_what_would_be_right(tmp_path):
     assert " (day/month) or " in message
     assert message.endswith(
         "write dates as 2024-12-31, or add to the file of the rule how they are written, as in "
-        '"dates": {"due": "day/month/year"}'
+        '"dates": {"arrived": "day/month/year"}'
     )
 
 

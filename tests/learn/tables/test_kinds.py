@@ -146,7 +146,7 @@ def test_where_the_cells_do_not_decide_the_known_order_of_dates_does(tmp_path, c
 
 
 def test_a_mistake_among_dates_of_a_known_order_is_named(tmp_path):
-    table(tmp_path, ["03/04/2024", "12/31/2023", "01/12/2023"])
+    table(tmp_path, ["13/04/2024", "12/31/2023", "01/12/2023"])
     with pytest.raises(InputError, match="'12/31/2023' is not a date, day/month/year .row 3, column 'a'"):
         read(tmp_path / "t.csv", dates={"a": "day/month/year"}).check(["a"])
 
