@@ -17,7 +17,7 @@ from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.page.borders import MOST_POINTS, Points, borders, measured
 from nsr.learn.page.charts import _key, _view, learned_charts
 from nsr.learn.page.render import write_page
-from nsr.learn.page.trees import tree_of
+from nsr.learn.page.trees import tree_of, with_dates
 from nsr.learn.result import Learned, Verified
 from nsr.learn.verification import contradictions
 from nsr.program import Program
@@ -346,3 +346,12 @@ def test_a_column_that_is_the_same_in_all_rows_drawn_is_not_an_axis():
     points.x["other"] = [1.0, 2.0, 4.0]
     points.ranked.append("other")
     assert _view(points, border, [border]) == ("amount", "other")
+
+
+def test_a_tree_has_dates_where_columns_do():
+    text = "|--- paid <= 19950.5000\n|   |--- amount <= 19950.5000\n|--- paid >  19950.5000"
+    assert with_dates(text, {"paid": 86_400_000.0}).splitlines() == [
+        "|--- paid <= 2024-08-15 12:00",
+        "|   |--- amount <= 19950.5000",
+        "|--- paid >  2024-08-15 12:00",
+    ]

@@ -94,7 +94,7 @@ class Points:
                 leaves = list(_branches(program.expression, x))
                 groups = tuple(str(leaf) for leaf, _ in leaves)
                 group = np.select([applies for _, applies in leaves], list(range(len(leaves))))
-        times = _milliseconds(learned.estimator.meaning.derived)
+        times = milliseconds(learned.estimator.meaning.derived)
         return cls(x.astype(np.float64), y, groups, group, wrong, predicted, milliseconds=times)
 
     def with_sides(self, comparison: Compare) -> tuple["Points", Atom]:
@@ -127,7 +127,7 @@ class Points:
         return float((joint[occurs] * np.log(joint[occurs] / independent[occurs])).sum())
 
 
-def _milliseconds(derived: Derived) -> dict[str, float]:
+def milliseconds(derived: Derived) -> dict[str, float]:
     """The columns that stand for points in time, and the milliseconds of their unit."""
     found = {}
     for name, meant in derived.items():

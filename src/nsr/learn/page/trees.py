@@ -1,11 +1,14 @@
 """A decision tree of the same rows, for comparison."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, export_text
 
-from nsr.learn.page.borders import classes_of
+from nsr.learn.page.borders import classes_of, milliseconds
 from nsr.learn.result import Learned
 
 LEVELS = 3
@@ -43,6 +46,7 @@ def tree_of(learned: Learned) -> Tree | None:
     names = [" ".join(str(name).split()) or f"column {at}" for at, name in enumerate(learned.x.columns, 1)]
     labels = None if classes is None else [" ".join(str(each).split()) for each in classes]
     text = export_text(tree, feature_names=names, class_names=labels, max_depth=LEVELS - 1, decimals=4)
+    text = with_dates(text, milliseconds(learned.estimator.meaning.derived))
     order = np.random.default_rng(0).permutation(len(y))
     out, rest = np.split(order, [int(HELD_OUT * len(y))])
     accuracy = mean_error = None
@@ -54,3 +58,15 @@ def tree_of(learned: Learned) -> Tree | None:
         else:
             accuracy = float((predicted == y[out]).mean())
     return Tree(int(tree.tree_.node_count), int(tree.get_depth()), text.rstrip(), len(out), accuracy, mean_error)
+
+
+def with_dates(text: str, times: Mapping[str, float]) -> str:
+    """The text of a tree with dates in the place of their numbers; ``times`` are the milliseconds of their units."""
+    for name, unit in times.items():
+
+        def written(found: re.Match[str], unit: float = unit) -> str:
+            moment = pd.Timestamp(round(float(found[2]) * unit), unit="ms")
+            return f"{found[1]}{moment:%Y-%m-%d %H:%M}"
+
+        text = re.sub(rf"(--- {re.escape(name)} (?:<=|> ) )(-?[0-9.]+)$", written, text, flags=re.MULTILINE)
+    return text
