@@ -269,9 +269,10 @@ def test_a_number_without_a_rule_prints_the_nearest_one(tmp_path, capsys):
     assert run("learn", path, "--target", "y", "--quiet", *FEW) == 3
     printed = capsys.readouterr()
     assert printed.out == ""
-    reason, nearest = printed.err.splitlines()
+    reason, nearest, kept = printed.err.splitlines()
     assert reason == "nsr: no exact rule: no sum of columns gives the target on more rows than chance would"
     assert nearest.startswith("nearest rule: 2*a")
+    assert kept == "--save FILE keeps the trained model, no rule"
 
 
 def test_the_time_limit_is_shared_by_all_searches(tmp_path, monkeypatch):

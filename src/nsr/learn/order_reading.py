@@ -54,11 +54,16 @@ def _orders(reader: Reader, sequences: Iterable[Sequence[Atom]]) -> Iterable[_Or
     nothing = np.full(len(reader.rows), reader.rows.majority)
     start = _Order((), nothing, np.ones(len(reader.rows), dtype=bool))
     for atoms in sequences:
-        if can_be_levels(atoms):
+        if can_be_levels(atoms) and all(_has_three_sides(reader, atom) for atom in atoms[:-1]):
             order = start
             for atom in atoms:
                 order = _with_level(reader, order, atom)
             yield order
+
+
+def _has_three_sides(reader: Reader, atom: Atom) -> bool:
+    """Whether rows are above, below and equal. A level without one of them is a plain condition, as of a flag."""
+    return len(np.unique(reader.rows.signs(atom))) == 3
 
 
 def _with_level(reader: Reader, order: _Order, atom: Atom) -> _Order:
@@ -85,7 +90,7 @@ def _explained(reader: Reader, equal: np.ndarray, atom: Atom) -> float:
 
 def _extended(reader: Reader, order: _Order, sums: Sequence[Weights]) -> _Order:
     """An order with further levels as long as they pay."""
-    while len(order.levels) < MOST_LEVELS and order.equal.any():
+    while len(order.levels) < MOST_LEVELS and order.equal.any() and _has_three_sides(reader, order.atoms[-1]):
         used = {name for atom in order.atoms for name in atom.columns}
         options = [Atom(weights) for weights in sums if len(weights) == 2 and not used & {name for name, _ in weights}]
         options = [atom for atom in options if can_be_levels([atom])]
