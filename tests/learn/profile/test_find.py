@@ -164,3 +164,10 @@ def test_wrong_options(option, message):
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_tables_with_hardly_any_rows(rows):
     assert statements(pd.DataFrame({"a": [1.5, 2][:rows], "b": ["x", "y"][:rows]})) == []
+
+
+def test_a_number_beyond_the_largest_float_is_part_of_no_equation(tmp_path):
+    path = tmp_path / "t.csv"
+    lines = [f"{row * 7 % 23},{row * 7 % 23 + row % 4}" for row in range(40)]
+    path.write_text("\n".join(["a,b", *lines, "1e999,5"]))
+    assert not any("==" in statement for statement in statements(path))

@@ -1,9 +1,11 @@
 """Every kind of file gives the same table; a file that cannot be read is an error in one sentence."""
 
 import datetime as dt
+import functools
 import gzip
 import random
 import sqlite3
+from contextlib import closing
 from decimal import Decimal
 
 import duckdb
@@ -309,6 +311,23 @@ def test_a_database_with_a_damaged_name_is_one_sentence(tmp_path):
     database.close()
     path.write_bytes(path.read_bytes().replace(b"(first", b"(fir\xe3t"))
     with pytest.raises(InputError, match="cannot be read as a database of SQLite: "):
+        read(path)
+
+
+def test_a_cell_that_promises_gigabytes_is_one_sentence(tmp_path, monkeypatch):
+    """SQLite raises MemoryError for the length that a damaged page gives."""
+
+    class Damaged(sqlite3.Connection):
+        def execute(self, text, *arguments):
+            if text.startswith("SELECT *"):
+                raise MemoryError
+            return super().execute(text, *arguments)
+
+    path = tmp_path / "lite.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (first TEXT)")
+    monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Damaged))
+    with pytest.raises(InputError, match="SQLite: a cell is too long for the memory$"):
         read(path)
 
 

@@ -432,3 +432,13 @@ def test_flipped_bits_are_one_sentence_or_change_nothing(tmp_path):
             found["the same" if kept == records else "fewer"] += 1
     assert found["reported"] > 10
     assert found["fewer"] == 0
+
+
+def test_an_error_of_sqlite_without_a_name_is_damage(tmp_path):
+    """As of a cell whose type its column cannot have."""
+    with (
+        closing(Store(tmp_path)) as store,
+        pytest.raises(InputError, match=r"^cannot use .*: cannot store BLOB value .*; it is damaged: move it away"),
+        store._explained(),
+    ):
+        raise sqlite3.IntegrityError("cannot store BLOB value in INTEGER column results.seed")

@@ -156,6 +156,8 @@ def _judge(
     difference = np.abs(equation.difference(values))
     floats = any(column.is_double for column in columns)
     rounding = ROUNDING * max(float(np.abs(part).max()) for part in [*values, difference])
+    if not math.isfinite(rounding):  # sums or products beyond the largest float
+        return None
     exactly = 0.0 if floats else rounding
     for tolerance in [exactly, *([rounding] if floats else []), *tolerances]:
         breaks = int((difference > tolerance * (1 + ROUNDING) + exactly).sum())

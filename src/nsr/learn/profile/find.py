@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+
 from nsr.errors import InputError
 from nsr.learn import tables
 from nsr.learn.profile.columns import Clock, Sample, SampledColumn, by_name, sample_columns
@@ -52,7 +54,8 @@ def profile(
     clock = Clock(time_limit)
     proposing = Clock(PROPOSING * time_limit)
     sample = Sample(columns[:MOST_COLUMNS], len(table.sample), least, proposing, seed)
-    candidates = _propose(sample, partial(on_progress, "searching")) if len(table.sample) > 1 else []
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers beyond the largest float
+        candidates = _propose(sample, partial(on_progress, "searching")) if len(table.sample) > 1 else []
     counting = partial(on_progress, "counting")
     statements = sorted(verify(table, candidates, least, clock, counting), key=lambda each: -each.score)
     clock.skipped[:0] = proposing.skipped

@@ -64,6 +64,8 @@ def _sqlite(engine: Engine, path: Path, table: str) -> Source:
             _copy(copy, len(names), iter(lambda: rows.fetchmany(ROWS), []))
     except (sqlite3.Error, UnicodeDecodeError) as problem:
         raise InputError(f"{path} cannot be read as a database of SQLite: {problem}"[:400]) from None
+    except MemoryError:  # SQLite's own answer to the length that a damaged page gives for a cell
+        raise InputError(f"{path} cannot be read as a database of SQLite: a cell is too long for the memory") from None
     return Source(
         relation=f"read_parquet({sql_text(literal_path(copy))})",
         names=names,

@@ -132,7 +132,8 @@ class Store:
         except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
             raise InputError(f"cannot use the results in {self.path}{_ADVICE['CORRUPT']}") from error
         except sqlite3.Error as error:
-            kind = getattr(error, "sqlite_errorname", "SQLITE_").split("_")[1]
+            _, _, kind = getattr(error, "sqlite_errorname", "").partition("_")
+            kind = kind.partition("_")[0] or "CORRUPT"  # without a name: a cell of a type that its column cannot have
             raise InputError(f"cannot use the results in {self.path}: {error}{_ADVICE.get(kind, '')}") from error
 
     @contextlib.contextmanager
