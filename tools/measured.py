@@ -613,9 +613,9 @@ def _named(found: Sequence[Mapping[str, Any]]) -> str:
     wrong = [r for r in found if r["rule"] and not r["read_back"]]
     named = sum(bool(r.get("truth_named")) for r in wrong)
     mirrored = f", of its mirror image `b < 0.9 a` {_read_back(less)}" if less else ""
-    return f"""Where rows do not tell 5 % more from 5 % less, more is taken: of the line `a > 1.1 b`
-        {_read_back(more)} are read{mirrored}. {len(wrong)} of all rules that were handed out are wrong; beside {named}
-        of them the evidence names the true comparison, which does not count as read back."""
+    return f"""Where the rows do not distinguish 5 % more from 5 % less, more is taken: of the line `a > 1.1 b`
+        {_read_back(more)} are read{mirrored}. Rules that were printed and are wrong: {len(wrong)}; the evidence names
+        the true comparison for {named} of them, which does not count as read back."""
 
 
 def _seeds_of_tables(m: Measured) -> str:
