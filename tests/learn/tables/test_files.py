@@ -16,6 +16,7 @@ import pytest
 
 from nsr.errors import InputError
 from nsr.learn.tables import read
+from nsr.learn.tables.engine import Engine
 from nsr.program.kinds import Kind
 
 GOOD = b"a,b\n1,2\n3,4\n"
@@ -329,6 +330,11 @@ def test_a_cell_that_promises_gigabytes_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite3, "connect", functools.partial(sqlite3.connect, factory=Damaged))
     with pytest.raises(InputError, match="SQLite: a cell is too long for the memory$"):
         read(path)
+
+
+def test_bytes_that_duckdb_hands_on_undecoded_are_one_sentence():
+    with pytest.raises(InputError, match=r"^t.json has bytes that are not UTF-8: save it"):
+        Engine("t.json")._run(lambda: b"\xc3(".decode(), None)
 
 
 def test_data_frames():

@@ -65,6 +65,11 @@ def test_other_times_are_a_sentence(walltime, text):
         seconds(walltime)
 
 
+def test_a_walltime_of_hundreds_of_digits_is_a_sentence():
+    with pytest.raises(InputError, match=r"^walltime '9{99,199}.* is not a time of Slurm"):
+        seconds("9" * 400)
+
+
 def test_without_sbatch_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(slurm.shutil, "which", lambda _: None)
     with pytest.raises(InputError, match=r"^there is no sbatch here: run this on a machine from which jobs are"):

@@ -75,6 +75,8 @@ class Engine:
             return query() if on_progress is None else self._with_progress(query, on_progress)
         except (duckdb.Error, OverflowError) as problem:
             raise InputError(explain(self.name, str(problem))) from None
+        except UnicodeDecodeError:  # DuckDB hands on some bytes as they are
+            raise InputError(f"{self.name} has bytes that are not UTF-8: save it as UTF-8") from None
 
     def _with_progress(self, query: Callable[[], Any], on_progress: Progress) -> Any:
         with ThreadPoolExecutor(1) as pool:

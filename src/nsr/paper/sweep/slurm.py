@@ -12,7 +12,7 @@ from typing import Any
 from dask_jobqueue.slurm import SLURMCluster
 from distributed import Status
 
-from nsr.errors import InputError
+from nsr.errors import InputError, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.dask import make_dask, on_cluster
 from nsr.paper.sweep.executors import MakeExecutor
@@ -86,9 +86,11 @@ def lifetime(walltime: str | None) -> list[str]:
 
 def seconds(walltime: str) -> int:
     """Seconds of a time as Slurm writes it: minutes, minutes:seconds, [days-]hours:minutes:seconds, days-hours."""
-    match = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?", walltime)
+    match = re.fullmatch(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", walltime)
     if not match:
-        raise InputError(f"walltime {walltime!r} is not a time of Slurm: write hours:minutes:seconds, as in 04:00:00")
+        raise InputError(
+            f"walltime {shortened(repr(walltime))} is not a time of Slurm: write hours:minutes:seconds, as in 04:00:00"
+        )
     days, *parts = match.groups()
     numbers = [int(part) for part in parts if part is not None]
     if days is None and len(numbers) < 3:
