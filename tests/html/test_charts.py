@@ -1,4 +1,4 @@
-"""Charts are SVG: places, texts that do not overlap, colours that can be told apart."""
+"""Charts are SVG: places, texts that do not overlap, colours that can be distinguished."""
 
 import itertools
 import xml.etree.ElementTree as ET

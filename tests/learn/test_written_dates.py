@@ -140,9 +140,11 @@ def test_polars_needs_dates_and_refuses_texts(tmp_path, formula):
     assert parsed.select(expression).to_series().to_list() == list(program(parsed.select(*program.inputs).to_dict()))
 
 
-@pytest.mark.parametrize(("language", "said"), [("polars", True), ("python", True), ("sql", True), ("pandas", False)])
-def test_nsr_emit_says_which_columns_must_be_dates(tmp_path, capsys, language, said):
+@pytest.mark.parametrize(
+    ("language", "reported"), [("polars", True), ("python", True), ("sql", True), ("pandas", False)]
+)
+def test_nsr_emit_says_which_columns_must_be_dates(tmp_path, capsys, language, reported):
     with pytest.raises(SystemExit):
         main(["emit", str(saved(tmp_path, DAY_FIRST)), "--to", language])
     err = capsys.readouterr().err
-    assert ("the code needs dates in column 'due', not texts as in the table (day/month/year)" in err) is said
+    assert ("the code needs dates in column 'due', not texts as in the table (day/month/year)" in err) is reported

@@ -390,12 +390,12 @@ class DaskExecutor(Executor):
         return answers[address]
 
     async def _bury(self, worker: _Worker) -> None:
-        """A worker has left the scheduler. If it said goodbye, no item is to blame."""
+        """A worker has left the scheduler. If it announced its end, no item is to blame."""
         self._workers.pop(worker.address, None)
         with contextlib.suppress(OSError, TimeoutError, asyncio.TimeoutError):
             events = await asyncio.wait_for(self._client.scheduler.events(topic=worker.address), 5)
-            said = [event for _, event in events or () if isinstance(event, dict)]
-            worker.blamed = not any(e.get("action") == "closing-worker" or e.get("expected") for e in said)
+            reported = [event for _, event in events or () if isinstance(event, dict)]
+            worker.blamed = not any(e.get("action") == "closing-worker" or e.get("expected") for e in reported)
         self._lose(worker, "lost" if worker.blamed else "closed")
 
     def _lose(self, worker: _Worker, reason: str) -> None:

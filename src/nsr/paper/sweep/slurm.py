@@ -44,8 +44,8 @@ def _submit_jobs(config: ClusterConfig, on_message: Report, workers: int) -> Exe
         with contextlib.suppress(AssertionError):  # the last thing it does is to complain of jobs that never ran
             cluster.close()
         cluster.status = Status.closed
-        said = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
-        raise InputError(f"Slurm does not take the job: {said[-1].strip()}") from error
+        messages = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
+        raise InputError(f"Slurm does not take the job: {messages[-1].strip()}") from error
     on_message(f"{jobs} jobs submitted to Slurm, each with {config.cores} workers")
     return on_cluster(cluster, config, on_message, jobs * config.cores)
 
