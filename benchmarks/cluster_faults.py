@@ -23,7 +23,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from loopback_slurm import PARTITION, Slurm, _free_port, why_not
+from loopback_slurm import PARTITION, Slurm, _free_port, end_process, why_not
 
 COLUMNS = "identity, experiment, revision, cell, recipe, profile, seed, metrics, environment"
 """Of a record, without what it took and when: these must be the same bytes."""
@@ -205,13 +205,7 @@ def start_sweep(out: Path, config: Path, environment: dict[str, str], log, *, fu
 def stop(process: subprocess.Popen[bytes]) -> None:
     """End a process that was started here, and what it started."""
     children = child_processes(process.pid)
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+    end_process(process)
     for child in children:
         try:
             if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():

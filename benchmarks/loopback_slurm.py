@@ -108,12 +108,7 @@ class Slurm:
             while self.jobs() and time.monotonic() < end:
                 time.sleep(0.2)
         for process in reversed(self.processes):
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end_process(process)
         self.processes.clear()
 
     def _start(self, program: str, *arguments: str) -> None:
@@ -135,3 +130,14 @@ def _free_port() -> int:
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])
+
+
+def end_process(process: subprocess.Popen[bytes]) -> None:
+    """Terminate a process that was started here; kill it if it does not end within ten seconds."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

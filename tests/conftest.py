@@ -4,7 +4,9 @@ Each process has one thread, also those that tests start: tests run in one proce
 """
 
 import os
+import shutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
@@ -36,3 +38,18 @@ def unchecked() -> Iterator[None]:
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, opened once for all tests of a module."""
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium: .ci/run installs the Debian package chromium")
+    from playwright.sync_api import sync_playwright
+
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=arguments, timeout=180_000)
+        yield opened
+        opened.close()

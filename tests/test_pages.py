@@ -1,7 +1,5 @@
 """Every page in Chromium, on a phone and on a desk, light and dark: silent, readable, accessible, printable."""
 
-import shutil
-from collections.abc import Iterator
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -14,9 +12,7 @@ from nsr.cli import main
 pytestmark = pytest.mark.outer
 
 ROOT = Path(__file__).parents[1]
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 SCREENS = tuple(product((1200, 390), ("light", "dark")))
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 SAME = ["svg > *", ".tables tr:nth-child(n+6):not(:nth-last-child(-n+2))"]
@@ -39,18 +35,6 @@ SMALLEST = """
   return smallest;
 }
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if BROWSER is None:
-        pytest.skip("no Chromium: .ci/run installs the Debian package chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=BROWSER, args=ARGUMENTS, timeout=180_000)
-        yield opened
-        opened.close()
 
 
 def run(*arguments: object) -> None:

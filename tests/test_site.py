@@ -1,14 +1,11 @@
 """The site that `make docs` builds: no warning, no lost link, and pages that everyone can read, without a request."""
 
 import importlib.util
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import product
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -20,7 +17,6 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[1]
 AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
-BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 READ = ("index", "start", "learn", "how", "results", "battery", "programs", "api")
 SHORT = ("index", "start", "how", "train")
 """Pages of every kind of content that axe can do in seconds."""
@@ -100,20 +96,6 @@ def test_the_reference_has_every_public_name(site):
     names = {anchor.rsplit(".", 1)[-1] for anchor in Page(site / "api.html").anchors}
     assert {*nsr.__all__, "NSRClassifier", "NSRRegressor"} <= names
     assert {*nsr.program.__all__} - {"Fraction", "Kind"} <= names
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if BROWSER is None:
-        pytest.skip("no Chromium: .ci/run installs the Debian package chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"], timeout=180_000
-        )
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), list(product((1200, 390), ("light", "dark"))))
