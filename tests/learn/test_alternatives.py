@@ -98,3 +98,15 @@ def test_a_factor_of_whole_per_cents_may_be_open_where_there_are_rows_enough(row
     rule = reader.read_all([Atom((("a", weights[0]), ("b", weights[1])))], "screen")
     assert rule.wrong == 0
     assert (vague_atom(reader, rule) is not None) == is_vague
+
+
+@pytest.mark.parametrize(("rows", "flipped", "is_vague"), [(190, 0, False), (190, 4, True), (210, 4, False)])
+def test_a_weighted_comparison_that_some_of_a_few_rows_contradict_needs_clearly_simple_numbers(rows, flipped, is_vague):
+    clean = labelled(3.0, keep_away=(2.9, 3.1), count=rows)
+    ratio = (clean.columns.x[:, 0] / clean.columns.x[:, 1]).numpy()
+    classes = clean.classes.copy()
+    classes[np.argsort(ratio)[:flipped]] ^= 1  # far from the border, so that its range is the same
+    reader = Reader(LabelledRows(clean.columns, classes, clean.weight, 2))
+    rule = reader.read_all([Atom((("a", 1), ("b", -3)))], "training")
+    assert rule.wrong == flipped
+    assert (vague_atom(reader, rule) is not None) == is_vague

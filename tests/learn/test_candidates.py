@@ -9,6 +9,7 @@ from nsr.learn import NSRClassifier, NSRRegressor, candidates, search
 from nsr.reading.columns import Columns
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize(
     ("weights", "text"),
     [

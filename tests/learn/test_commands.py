@@ -410,6 +410,7 @@ def test_an_interruption_is_reported(monkeypatch, capsys):
     assert capsys.readouterr().err == "nsr: interrupted\n"
 
 
+@pytest.mark.outer
 def test_a_sum_with_few_values_is_not_a_list_of_cases(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 4, (200, 2)), columns=["a", "b"])

@@ -83,6 +83,7 @@ def test_further_levels_are_found_among_all_differences():
     assert read_order(Reader(rows), [MAJOR], [], "screen") is None
 
 
+@pytest.mark.outer
 def test_the_price_of_an_order_decides_where_the_last_level_decides_few_rows(monkeypatch):
     """With 5 % wrong labels, and few rows that are equal in two levels: without the price, the last one is lost."""
     rows = versions(500, 0.05, 7)

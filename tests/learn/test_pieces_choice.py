@@ -61,6 +61,7 @@ def test_rules_of_a_table(sales, name):
     assert model.predict(far) == pytest.approx(np.asarray(function(far), dtype=float), rel=1e-9)
 
 
+@pytest.mark.outer
 def test_errors_are_allowed_only_where_they_are_random(sales):
     y = np.maximum(sales["price"], sales["km"]).to_numpy()
     wrong = np.random.default_rng(1).random(len(y)) < 0.05

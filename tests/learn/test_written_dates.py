@@ -70,7 +70,8 @@ def test_a_rule_is_applied_to_dates_whose_order_only_its_table_showed(tmp_path):
 
 
 def test_nsr_learn_saves_the_order(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(commands, "learn", lambda *_, **__: learned())
+    result = learned()
+    monkeypatch.setattr(commands, "learn", lambda *_, **__: result)
     parcels(400, 30).to_csv(tmp_path / "t.csv", index=False)
     with pytest.raises(SystemExit) as stop:
         main(["learn", str(tmp_path / "t.csv"), "--target", "late", "--save", str(tmp_path / "rule.json"), "--quiet"])

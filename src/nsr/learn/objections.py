@@ -29,7 +29,8 @@ CLEAR = 3.0
 SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
 SURPRISING_TOGETHER = 5.0
-"""The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them."""
+"""The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them; or
+where some of a few rows contradict it: which of them were taken for wrong labels has made its numbers look simple."""
 PER_NUMBER = 1.8
 """The same for each of several numbers of one comparison, since the simplest of each range was taken."""
 PER_FACTOR = 1.0
@@ -75,6 +76,12 @@ def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
         return f"no exact rule: {percent(share)} of the rows contradict the nearest rule (allowed: {percent(errors)})"
     if (atom := vague_atom(Reader(rows), rule)) is not None:
         sides = rows.columns.readable_sides(atom)
+        if rule.wrong:
+            return (
+                f"no exact rule: {percent(share)} of the rows contradict the nearest rule, and if their labels are "
+                f"wrong, other numbers do nearly as well where it compares {sides}; more rows would show whether it is "
+                "exact"
+            )
         return (
             f"no exact rule: comparing {sides} explains the rows, but so do many other numbers; "
             "more rows near that border would show whether it is exact"
@@ -130,14 +137,15 @@ def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None
 def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
     """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple."""
     columns = reader.rows.columns
-    enough = not rule.wrong and CONSTANTS_PER_ROW * len(reader.rows) >= 1
+    many = CONSTANTS_PER_ROW * len(reader.rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
     for at in weighted:
         atom, each = rule.atoms[at], known[at]
         factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
-        needed = SURPRISING if len(weighted) == 1 and factors <= 3 else SURPRISING_TOGETHER
+        alone = len(weighted) == 1 and (many or not rule.wrong)
+        needed = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
         needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
-        if enough and len(weighted) == 1 and is_in_per_cent(columns, atom):
+        if many and alone and not rule.wrong and is_in_per_cent(columns, atom):
             continue  # a constant of a / b, which may be open as that of a column may
         if each is not None and each.weights + each.constant < needed:
             return atom
