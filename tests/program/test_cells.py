@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from nsr.program import Kind, Program
+from nsr.program.cells import is_missing
 
 LARGE = 10**18 + 1
 
@@ -94,3 +95,7 @@ def test_a_single_row_and_no_rows():
     assert program({"c": "a", "x": None}) is None
     assert program({"c": None, "x": 3}) == 0
     assert program({"c": [], "x": []}).tolist() == []
+
+
+def test_a_cell_that_cannot_be_compared_is_not_missing():
+    assert is_missing([Decimal("sNaN"), None]).tolist() == [False, True]

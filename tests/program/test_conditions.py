@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsr.errors import InputError
-from nsr.program import And, Compare, Flag, Kind, Missing, Not, OneOf, Or, Program, Variable, load
+from nsr.program import And, Compare, Flag, Kind, Missing, Not, OneOf, Or, Program, Truth, Variable, load
 from tests.program.emit.cell_samples import KINDS, formula, number, row_answer, rows
 
 SEEDS = st.integers(0, 2**32)
@@ -166,3 +166,44 @@ def test_random_names_are_those_of_the_kinds():
     assert {"paid", "country"} <= set(KINDS)
     assert Or(Missing(X), X > 3).simplified() == Program.parse("x is missing or x > 3").expression
     assert Program.parse("paid = '2024-01-31'", kinds={"paid": Kind.DATE})({"paid": date(2024, 1, 31)}) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "simple"),
+    [
+        ("c in ('a', 'b') or c in ('b', 'd')", "c in ('a', 'b', 'd')"),
+        ("c in ('a', 'b') and c in ('b', 'd')", "c == 'b'"),
+        ("c in ('a', 'b') or c not in ('b', 'd')", "c != 'd'"),
+        ("c not in ('b', 'd') or c in ('a', 'b')", "c != 'd'"),
+        ("c in ('a', 'b') and c not in ('b', 'd')", "c == 'a'"),
+        ("c not in ('a', 'b') or c not in ('b', 'd')", "c != 'b'"),
+        ("c not in ('a', 'b') and c not in ('b', 'd')", "c not in ('a', 'b', 'd')"),
+        ("c = 'a' and c = 'b'", "False"),
+        ("c = 'a' or c != 'a'", "c is present"),
+        ("c = 'a' and d = 'a'", "c == 'a' and d == 'a'"),
+        ("not (c = 'a' or d = 'b')", "c != 'a' and d != 'b'"),
+        ("not (c = 'a' and d = 'b')", "c != 'a' or d != 'b'"),
+        ("x > 5 and x is present", "x > 5"),
+        ("x > 5 or x is present", "x is present"),
+        ("x > 5 and x is missing", "False"),
+        ("x is missing and x is present", "False"),
+        ("x > 5 and y is present", "y is present and x > 5"),
+        ("x > 5 or y is present", "y is present or x > 5"),
+        ("x > 5 and y is missing", "y is missing and x > 5"),
+        ("c = 'a' and c is present", "c == 'a'"),
+        ("not (x <= 5 or x is missing)", "x > 5"),
+    ],
+)
+def test_conditions_about_one_column_become_one(text, simple):
+    assert str(Program.parse(text)) == simple
+    assert Program.parse(text) == Program.parse(simple, kinds=Program.parse(text).expression.kinds)
+
+
+def test_a_truth_value_and_its_negation():
+    flag = Variable("f", Kind.BOOLEAN)
+    assert And(Flag(flag), Flag(flag, False)).simplified() == Truth(False)
+    assert Or(Flag(flag), Flag(flag, False)).simplified() == Missing(flag, False)
+    assert Or(Flag(flag), Missing(flag)).simplified() == Or(Flag(flag), Missing(flag))
+    assert Not(Or(Flag(flag), Missing(flag))).simplified() == Flag(flag, False)
+    assert OneOf(Variable("c", Kind.TEXT), []).simplified() == Truth(False)
+    assert OneOf(Variable("c", Kind.TEXT), [], False).simplified() == Missing(Variable("c", Kind.TEXT), False)

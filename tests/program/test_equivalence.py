@@ -3,6 +3,8 @@
 import random
 import subprocess
 import sys
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import permutations, product
 
@@ -238,3 +240,65 @@ def test_products_differ_at_a_row_or_stay_undecided():
     root = Program.parse("a**2 >= 2")  # differs from a**2 > 2 at an irrational number only, which no row holds
     assert root.equivalent(Program.parse("a**2 > 2")).equal is None
     assert root.equivalent(Program.parse("a**2 > 2"), over="integers")
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (3, "x = 3"),
+        (Fraction(1, 2), "x = 0.5"),
+        (True, "x = True"),
+        ("it's", "x = 'it''s'"),
+        (None, "x is missing"),
+        (date(2024, 1, 31), "x = 2024-01-31"),
+        (datetime(2024, 1, 31, 12, 30), "x = 2024-01-31T12:30:00"),
+        (timedelta(0), "x = 0 days"),
+        (timedelta(hours=1), "x = 1 hour"),
+        (timedelta(hours=-2), "x = -2 hours"),
+    ],
+)
+def test_the_cells_of_a_row_are_shown(cell, shown):
+    verdict = Equivalence(False, "reals", row={"x": cell}, answers=(None, 1))
+    assert str(verdict) == f"differ at {shown}: missing and 1"
+    assert str(replace(verdict, answers=("low", "high"))) == f"differ at {shown}: low and high"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [
+        (Equivalence(True, "reals"), "the same for all numbers"),
+        (Equivalence(True, "integers", low=Fraction(1)), "the same for all integers of at least 1"),
+        (Equivalence(True, "reals", high=Fraction(1, 2)), "the same for all numbers of at most 0.5"),
+        (Equivalence(True, "reals", Fraction(0), Fraction(1)), "the same for all numbers from 0 to 1"),
+        (Equivalence(True, "reals", has_cells=True), "the same for all rows"),
+        (Equivalence(True, "integers", has_cells=True), "the same for all rows of integers"),
+        (Equivalence(None, "reals", timeout=2.5), "not decided within 2.5 s for all numbers"),
+        (
+            Equivalence(None, "reals", timeout=2, same_for_integers=True),
+            "the same for all integers; not decided within 2 s for all numbers",
+        ),
+        (Equivalence(False, "reals", row={}, answers=(True, False)), "differ: True and False"),
+        (
+            Equivalence(False, "reals", row={"x": Fraction(1, 2)}, answers=(1, 2), same_for_integers=True),
+            "the same for all integers; they differ at x = 0.5: 1 and 2",
+        ),
+    ],
+)
+def test_every_verdict_is_a_sentence(verdict, sentence):
+    assert str(verdict) == sentence
+    assert bool(verdict) is (verdict.equal is True)
+
+
+def test_a_row_of_integers():
+    rows = ({"x": Fraction(1, 2), "y": 1}, {"x": Fraction(2)}, {"x": 2, "y": "text"}, None)
+    assert [Equivalence(False, "reals", row=row).integral for row in rows] == [False, True, True, False]
+
+
+def test_the_borders_of_the_options():
+    same = Program(a > 0)
+    assert same.equivalent(a > 0, timeout=86_400, low=1, high=1, over="integers")
+    assert same.equivalent(a >= 1, over="auto", low=Fraction(1, 2), high=1).same_for_integers
+    assert not same.equivalent(a >= 1, over="auto", low=Fraction(1, 4), high=Fraction(3, 4)).same_for_integers
+    for options in ({"timeout": 86_401}, {"low": 2, "high": 1}, {"over": "integers", "low": 0.25, "high": 0.75}):
+        with pytest.raises(InputError):
+            same.equivalent(a > 0, **options)

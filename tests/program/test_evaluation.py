@@ -489,3 +489,35 @@ def test_gradients_flow_to_the_number_that_has_the_rank():
     x, y = (torch.tensor([1.0, 3.0], requires_grad=True) for _ in range(2))
     evaluate(Order(2, 3 * a, b * b), {"a": x, "b": y}).sum().backward()
     assert (x.grad.tolist(), y.grad.tolist()) == ([3.0, 0.0], [0.0, 6.0])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        torch.tensor,
+        lambda numbers: torch.tensor(numbers, dtype=torch.float32),
+        np.array,
+        lambda numbers: np.array(numbers, dtype=np.float64),
+        lambda numbers: np.array([10**30 * number for number in numbers], dtype=object),
+    ],
+)
+@pytest.mark.parametrize(
+    ("formula", "answers"),
+    [
+        (And(Variable("p") > 0, Variable("q") > 0), [False, False, False, True]),
+        (Or(Variable("p") > 0, Variable("q") > 0), [False, True, True, True]),
+        (Not(Variable("p") > 0), [True, True, False, False]),
+        (And(Not(Variable("p") > 0), Truth(True)), [True, True, False, False]),
+        (Truth(False), [False] * 4),
+    ],
+)
+def test_truth_tables_on_every_type(formula, answers, column):
+    values = {"p": column([0, 0, 1, 1]), "q": column([0, 1, 0, 1])}
+    found = evaluate(formula, values, rows=values["p"])
+    assert isinstance(found, type(values["p"]))
+    assert found.tolist() == answers
+
+
+def test_no_rows_are_no_reason_to_overflow():
+    nothing = np.array([], dtype=np.int64)
+    assert evaluate(2**64 * Variable("a"), {"a": nothing}).tolist() == []

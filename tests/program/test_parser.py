@@ -365,3 +365,147 @@ def reads_or_refuses(text):
         return
     assert re.fullmatch(r"cannot read .*: expected .*( at position \d+| at the end|nesting)", sentence)
     assert sentence.isprintable()
+
+
+# Limits, at and beside their borders
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("1e400", Constant(10**400)),
+        ("1e-400", Constant(Fraction(1, 10**400))),
+        ("1e000000002", Constant(100)),
+        ("a**0002", Product(a, a)),
+        (r"`\U0010ffff`", Variable("\U0010ffff")),
+        ("*".join(["1e400"] * 24 + ["1e399"]), Constant(10**9999)),
+        ("9" * CHARACTERS, Constant(10**CHARACTERS - 1)),
+        ("(" * 99 + "a" + ")" * 99, a),
+    ],
+)
+def test_the_largest_that_is_read(text, tree):
+    assert parse(text) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1e-401", "expected an exponent from -400 to 400 at position 1"),
+        ("1e0000000002", "expected an exponent from -400 to 400 at position 1"),
+        ("a**00002", "expected a positive integer after '**' at position 4"),
+        ("*".join(["1e400"] * 25), "expected numbers and denominators of at most 10,000 digits at position 145"),
+        ("1/" + "/".join(["1e400"] * 25), "expected numbers and denominators of at most 10,000 digits at position 147"),
+        ("(" * 100 + "a" + ")" * 100, "expected at most 100 levels of nesting"),
+        ("clip(a, 1, 1)", "expected clip(a, low, high) with two constants, low less than high, at position 1"),
+        ("smallest(0, a)", "expected smallest(k, a, b, ...) with k an integer from 1 to 1, at position 1"),
+        ("smallest(3/2, a, b)", "expected smallest(k, a, b, ...) with k an integer from 1 to 2, at position 1"),
+        ("where(a > b, 1, 2, 3)", "expected where(condition, a, b), got 4 of these at position 1"),
+    ],
+)
+def test_the_smallest_that_is_refused(text, problem):
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert str(error.value).endswith(f": {problem}")
+
+
+def test_five_thousand_copies_are_read():
+    assert len(parse("a**5001").factors) == 5001
+    assert len(parse("a**2501 + b**2501").children) == 2
+    with pytest.raises(InputError, match=r"expected powers and abs\(...\) of at most 5,000 nodes at position 14$"):
+        parse("a**2501 + b**2502")
+    with pytest.raises(InputError, match=r"expected powers and abs\(...\) of at most 5,000 nodes at position 11$"):
+        parse("a**5001 + abs(b)")
+
+
+def test_the_tree_has_at_most_a_hundred_levels():
+    before, after = "where(a > b, 1, ", ")"  # the sides of the innermost comparison are two levels below it
+    parse(before * 98 + "2" + after * 98)
+    with pytest.raises(InputError, match="expected at most 100 levels of nesting$"):
+        parse(before * 99 + "2" + after * 99)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("$" + "a" * 59, "$" + "a" * 59),
+        ("$" + "a" * 60, "$" + "a" * 59 + "..."),
+        ("a" * 58 + " >", "a" * 58 + " >"),
+        ("a" * 59 + " >", "..." + "a" * 58 + " >"),
+        ("a" * 30 + " $" + "b" * 29, "..." + "a" * 29 + " $" + "b" * 29),
+        ("a" * 40 + " $" + "b" * 40, "..." + "a" * 29 + " $" + "b" * 29 + "..."),
+    ],
+)
+def test_sixty_characters_around_a_mistake_are_shown(text, shown):
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert str(error.value).startswith(f"cannot read {shown!r}: expected ")
+
+
+@pytest.mark.parametrize(("letters", "shown"), [(24, "(" + "a" * 24 + " > b)"), (25, "(" + "a" * 25 + " ...")])
+def test_thirty_characters_of_an_operand_are_shown(letters, shown):
+    with pytest.raises(InputError, match=r"position 2$") as error:
+        parse(f"-({'a' * letters} > b)")
+    assert f"got the formula {shown!r} at" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a + 1 in ('x')", "expected a column for 'in', got 'a + 1' at position 1"),
+        ("a + 1 is missing", "expected a column for 'is', got 'a + 1' at position 1"),
+        ("2 = 'x'", "expected a column for '=', got '2' at position 1"),
+        ("a > 'x'", "texts can only be compared by = and !=, at position 5"),
+        ("a is nothing", "expected 'missing' or 'present' at position 6"),
+        ("a not > 3", "expected an operator or the end at position 3"),
+        ("a in 'x'", "expected '(' and texts at position 6"),
+        ("a in (x)", "expected a text in single quotes at position 7"),
+        ("a in ('x' 'y')", "expected ',' or ')' at position 11"),
+        ("a > 2023-02-29", "expected a date that exists, got '2023-02-29' at position 5"),
+        ("a in ('x') and a > 2024-01-31", "column 'a' cannot be a date and something else"),
+    ],
+)
+def test_a_mistake_about_texts_and_dates(text, problem):
+    with pytest.raises(InputError) as error:
+        parse(text)
+    assert str(error.value) == f"cannot read {text!r}: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("d > 2024-01-31", {"d": "date"}),
+        ("d > 2024-01-31T12:30", {"d": "timestamp"}),
+        ("d > 2024-01-31 12:30:00.5", {"d": "timestamp"}),
+        ("d > 2024-01-31T12:30 and d < 2024-02-01", {"d": "timestamp"}),
+        ("d < 2024-02-01 and d > 2024-01-31T12:30", {"d": "timestamp"}),
+        ("d > e + 30 days", {"d": "date", "e": "date"}),
+        ("d > e + 30 days and x > y", {"d": "date", "e": "date", "x": "number", "y": "number"}),
+        ("d > e + 2*n", {"d": "number", "e": "number", "n": "number"}),
+        ("d > e + 2*n days", {"d": "date", "e": "date", "n": "number"}),
+        ("3 days < d - e", {"d": "date", "e": "date"}),
+        ("c = 'x' and d in ('', 'y')", {"c": "text", "d": "text"}),
+    ],
+)
+def test_what_a_text_implies_about_its_columns(text, kinds):
+    assert parse(text).kinds == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("a IS NULL", "a is missing"),
+        ("a is not null", "a is present"),
+        ("a is not present", "a is missing"),
+        ("a is not missing", "a is present"),
+        ("c in ('x')", "c = 'x'"),
+        ("c not in ('x')", "c != 'x'"),
+        ("c in ('y', 'x', 'y')", "c in ('x', 'y')"),
+        ("d > e + 1 week", "d > e + 7 days"),
+        ("d > e + 48 hours", "d > e + 2 days"),
+        ("d > e + 1 minute", "d > e + 60 seconds"),
+        ("d > e + 1 second", "d > e + 1000000 microseconds"),
+        ("d > e + 1 day + 1 day", "d > e + 2 Days"),
+    ],
+)
+def test_two_ways_to_write_the_same(text, same):
+    assert parse(text) == parse(same)

@@ -36,6 +36,8 @@ more, less, equal = Compare(">", a, b), Compare("<", a, b), Compare("=", a, b)
 other, third = Compare(">", x, y), Compare("=", x, y)
 FOUR = Count(*(each > 1 for each in (a, b, x, y)))
 PARTS = "(a > 1, b > 1, x > 1, y > 1)"
+FIVE = Count(*(Variable(name) > 1 for name in "abcde"))
+OF_FIVE = "of (a > 1, b > 1, c > 1, d > 1, e > 1)"
 TIES = st.lists(st.one_of(st.integers(-3, 3), st.fractions(-3, 3, max_denominator=4)), min_size=4, max_size=4)
 """Rows in which equal numbers are common."""
 
@@ -166,6 +168,29 @@ def test_no_negation_is_left_and_formulas_are_flat(tree):
         (And(FOUR >= 3, FOUR <= 2), "False"),
         (And(FOUR >= 3, FOUR.ne(3)), "a > 1 and b > 1 and x > 1 and y > 1"),
         (Or(FOUR <= 1, FOUR >= 3), f"not exactly 2 of {PARTS}"),
+        (And(FIVE >= 2, FIVE <= 3), f"at least 2 {OF_FIVE} and at most 3 {OF_FIVE}"),
+        (And(FIVE >= 2, FIVE.ne(3)), f"at least 2 {OF_FIVE} and not exactly 3 {OF_FIVE}"),
+        (And(FIVE.ne(3), FIVE.ne(2)), f"not exactly 2 {OF_FIVE} and not exactly 3 {OF_FIVE}"),
+        (And(FIVE >= 2, FIVE.ne(2), FIVE.ne(4)), f"at least 3 {OF_FIVE} and not exactly 4 {OF_FIVE}"),
+        (Or(FIVE.eq(3), FIVE.eq(2)), f"exactly 2 {OF_FIVE} or exactly 3 {OF_FIVE}"),
+        (Or(FIVE <= 2, FIVE.eq(4)), f"at most 2 {OF_FIVE} or exactly 4 {OF_FIVE}"),
+        (Not(FIVE <= 2), f"at least 3 {OF_FIVE}"),
+        (Count(more, Truth(False), other) + 1, "count(a > b, x > y) + 1"),
+        (Count(more, other, Truth(True)), "count(a > b, x > y) + 1"),
+        (Count(more, other) <= Count(third), "count(x == y) >= count(a > b, x > y)"),
+        (Product(2 * y - 4 * x, a / 3), "-2*a*(2*x - y)/3"),
+        (Product(x, Fraction(1, 2)), "x/2"),
+        (Compare(">", x / 3, Fraction(1, 6)), "x > 0.5"),
+        (Compare("<=", 3 - 2 * x, -y), "2*x >= y + 3"),
+        (Order(2, 7, 5, x), "clip(x, 5, 7)"),
+        (Order(2, x, x, y, y), "smallest(2, x, x, y, y)"),
+        (Order(2, y, y, y, x), "y"),
+        (Order(1, Order(1, a, b), x), "min(a, b, x)"),
+        (Order(2, Order(1, a, b), x), "max(x, min(a, b))"),
+        (Order(2, Order(2, x, 3), 5), "max(x, 5)"),
+        (Order(2, Order(1, a, x, 9), 0), "clip(min(a, x), 0, 9)"),
+        (Order(1, Order(2, 9, x), 9), "9"),
+        (Order(2, x + 1, -1 - x), "abs(x + 1)"),
         (Order(2, y, x), "max(x, y)"),
         (Order(3, y, x, y), "max(x, y)"),
         (Order(2, Order(2, a, b), x), "max(a, b, x)"),

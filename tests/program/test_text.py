@@ -14,8 +14,12 @@ from nsr.program import (
     Constant,
     Count,
     Expression,
+    Flag,
+    Kind,
     Linear,
+    Missing,
     Not,
+    OneOf,
     Or,
     Order,
     Product,
@@ -72,6 +76,7 @@ p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
         (a > 25 * b**2, "a > 25*b**2"),
         (Product(a, b, b, a), "a*b**2*a"),
         (Product(a + 1, a + 1, b), "(a + 1)**2*b"),
+        (Product(Product(a, b), Product(a, b)), "(a*b)**2"),
         (Product(a, Product(b, c)), "a*(b*c)"),
         (Product(Constant(-2), a), "(-2)*a"),
         (c - Product(a, b) * Fraction(3, 2), "c - 1.5*a*b"),
@@ -98,6 +103,12 @@ p, q, r = Compare(">", a, b), Compare("=", c, d), Compare("!=", a, d)
         (Order(2, Constant(10), a, Constant(0)), "clip(a, 0, 10)"),
         (Order(2, Constant(10), a, Constant(10)), "median(10, a, 10)"),
         (-2 * Order(2, a, b) + 1, "1 - 2*max(a, b)"),
+        (Linear(((2, Constant(0)),)), "2*0"),
+        (Count(p, q) >= 0, "at least 0 of (a > b, c == d)"),
+        (a > -3, "a > -3"),
+        (a / 8 + b / 9 + c / 10, "a/8 + b/9 + 0.1*c"),
+        (a * 0.375, "0.375*a"),
+        (a * 1.23456 - b * 1.234567, "1.23456*a - 1234567*b/1000000"),
     ],
 )
 def test_trees_are_written_as_a_programmer_would(tree, text):
@@ -119,6 +130,10 @@ def test_trees_are_written_as_a_programmer_would(tree, text):
         (Fraction(-2, 3), "-2/3"),
         (Fraction(7, 6), "7/6"),
         (Fraction(10**20) + Fraction(1, 4), "100000000000000000000.25"),
+        (Fraction(1, 10**25), "0.0000000000000000000000001"),
+        (Fraction("123.456789012345679"), "123.456789012345679"),
+        (Fraction("1.2345678901234567"), "1.2345678901234567"),
+        (Fraction("12.3456789012345679"), "123456789012345679/10000000000000000"),
     ],
 )
 def test_numbers_are_written_as_a_person_would(value, text):
@@ -252,3 +267,60 @@ def test_no_pair_of_parentheses_can_be_left_out(tree):
 def test_only_known_nodes_can_be_written():
     with pytest.raises(TypeError, match="^cannot write Expression as text$"):
         str(Expression())
+
+
+SHORT, LONG = Fraction("0.000012345678901234"), Fraction("0.0000123456789012345")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (37.5, "37.5"),
+        (Fraction(-1, 3), "Fraction(-1, 3)"),
+        (SHORT, "0.000012345678901234"),
+        (LONG, f"Fraction({LONG.numerator}, {LONG.denominator})"),
+        (10**4000 - 1, "9" * 4000),
+        (-(10**4000), hex(-(10**4000))),
+        (10**4000, hex(10**4000)),
+    ],
+)
+def test_constants_are_written_as_python_reads_them(value, text):
+    assert repr(Constant(value)) == f"Constant({text})"
+    assert repr(Linear([(1, a)], value)) == f"Linear([(1, Variable('a'))], {text})"
+
+
+DAY = 86_400_000_000
+due, paid = Variable("due", Kind.DATE), Variable("paid", Kind.DATE)
+one, two, three = (Variable(word, Kind.DURATION) for word in ("one", "two", "three"))
+
+
+@pytest.mark.parametrize(
+    ("tree", "text"),
+    [
+        (paid > due, "paid > due"),
+        (paid.eq(due), "paid == due"),
+        (paid > due + 30 * DAY, "paid > due + 30 days"),
+        (Compare("<", due, paid - 3 * DAY), "paid > due + 3 days"),
+        (paid - due > DAY, "paid - due > 1 day"),
+        (paid > due + DAY * a, "paid > due + a days"),
+        (paid > due + 2 * DAY * a, "paid > due + 2*a days"),
+        (paid > due + DAY * a / 24, "paid > due + a hours"),
+        (paid > 0, "paid > 1970-01-01"),
+        (paid > 19_753 * DAY, "paid > 2024-01-31"),
+        (paid > DAY // 2, "paid > 1970-01-01T12:00:00"),
+        (paid > -DAY, "paid > -86400000000"),
+        (paid > Fraction(1, 2), "paid > 0.5"),
+        (2 * paid > due, "2*paid > due"),
+        (Compare("<", one, two + three), "one < two + three"),
+        (Compare("<", -one, two), "-one < two"),
+        (one - two > DAY // 24, "one - two > 1 hour"),
+        (2 * one > DAY, "2*one > 1 day"),
+        (Not(paid > due), "not paid > due"),
+        (And(Missing(paid), Flag(Variable("ok", Kind.BOOLEAN), False)), "paid is missing and not ok"),
+        (Not(Missing(paid, False)), "not paid is present"),
+        (OneOf(Variable("c", Kind.TEXT), ["x"]), "c == 'x'"),
+        (OneOf(Variable("c", Kind.TEXT), ["it's", "x"], False), "c not in ('it''s', 'x')"),
+    ],
+)
+def test_dates_and_texts_are_written_as_a_person_would(tree, text):
+    assert str(tree) == text

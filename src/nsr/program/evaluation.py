@@ -116,7 +116,7 @@ def _fits_int64(expression: Expression, given: Mapping[str, Any]) -> bool:
         return False
     sizes = [abs(int(end)) for value in given.values() if np.size(value) for end in (np.min(value), np.max(value))]
     numbers = (node for node in expression.walk() if not node.is_boolean)
-    return all(magnitude_bound(number, max(sizes, default=0)) <= INT64 for number in numbers)
+    return all(magnitude_bound(number, max(sizes, default=1)) <= INT64 for number in numbers)
 
 
 class _Scalars:

@@ -417,7 +417,8 @@ class _Parser:
             for side in (one, other):
                 for weight, atom in side.terms if isinstance(side, Linear) else ((Fraction(1), side),):
                     if isinstance(atom, Variable) and abs(weight) == 1:
-                        self.implied[atom.name] = kind
+                        known = self.implied.get(atom.name)
+                        self.implied[atom.name] = known if known == Kind.TIMESTAMP else kind
         self.times, self.has_units = None, False
         try:
             return Compare(symbol, one, other)

@@ -30,7 +30,7 @@ from nsr.program import (
 )
 from nsr.program.times import POINTS, UNITS, microseconds
 
-COUNT = int(os.environ.get("NSR_PROGRAMS", "300"))
+COUNT = int(os.environ.get("NSR_PROGRAMS", "150"))
 KINDS = {
     "x": Kind.NUMBER,
     "unit price": Kind.NUMBER,

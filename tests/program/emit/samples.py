@@ -27,7 +27,7 @@ from nsr.program.emit import exactness
 from nsr.program.evaluation import evaluate
 from tests.program.strategies import NAMES
 
-COUNT = int(os.environ.get("NSR_PROGRAMS", "300"))
+COUNT = int(os.environ.get("NSR_PROGRAMS", "150"))
 FLOATS = [0.0, -0.0, 0.1, 0.5, -1.5, 2.0**53 - 1, 2.0**53, 2.0**53 + 2, -(2.0**53), 1e300, -1e300, 5e-324, 1e-3, 1e16]
 INTEGERS = [2**53 - 1, 2**53, 2**53 + 1, -(2**53) - 1, 2**40, 10**12 + 1]
 

@@ -173,3 +173,21 @@ def test_columns_with_names_of_macros_are_compiled(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InexactWarning)
         compiled(tmp_path, emit(program, "c"), *STRICT)
+
+
+@pytest.mark.parametrize(
+    ("text", "bodies"),
+    [
+        ("a > b", ["a > b", "a > b"]),
+        ("a != 3", ["a != 3.0", "a != INT64_C(3)"]),
+        ("a > 0.1", ["a > 0.1", "10 * a > INT64_C(1)"]),
+        ("a > 1/3", ["a > 0.3333333333333333", "3 * a > INT64_C(1)"]),
+        ("a - 2*b + 3", ["a - 2.0 * b + 3.0", "a - 2 * b + 3"]),
+        ("where(a > b, a, -1)", ["a > b ? a : -1.0", "a > b ? a : -INT64_C(1)"]),
+        ("2*a/3", ["2.0 * a / 3.0"]),
+        ("True", ["true", "true"]),
+    ],
+)
+def test_the_bodies_as_they_are_written(text, bodies):
+    source = Program.parse(text).emit("c")
+    assert [line.strip() for line in source.splitlines() if "return " in line] == [f"return {body};" for body in bodies]

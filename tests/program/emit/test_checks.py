@@ -1,7 +1,7 @@
 """Rules as checks: SQLite, DuckDB, PostgreSQL and pandera reject exactly the planted rows."""
 
 import sqlite3
-from datetime import date
+from datetime import date, datetime
 
 import duckdb
 import jinja2
@@ -173,3 +173,42 @@ def test_the_output_looks_handwritten():
 def test_options_that_make_no_sense_are_errors(target, text, options, message):
     with pytest.raises(InputError, match=message):
         Program.parse(text).emit(target, **options)
+
+
+@pytest.mark.parametrize(
+    ("classes", "dialect", "no", "yes"),
+    [
+        ([False, True], "duckdb", "FALSE", "TRUE"),
+        ([False, True], "sqlite", "0", "1"),
+        ([0, 1.5], "duckdb", "0", "1.5e0"),
+        (["it's", ""], "sqlite", "'it''s'", "''"),
+        ([JAN, FEB], "duckdb", "DATE '2024-01-01'", "DATE '2024-02-01'"),
+        ([JAN, FEB], "sqlite", "'2024-01-01'", "'2024-02-01'"),
+    ],
+)
+def test_classes_are_written_as_the_database_knows_them(classes, dialect, no, yes):
+    program = Program.parse("a > b")
+    written = program.emit("check-sql", table="t", column="y", classes=classes, dialect=dialect)
+    condition = f'"y" = CASE WHEN "a" > "b" THEN {yes} ELSE {no} END'
+    assert written == f'SELECT * FROM "t" WHERE NOT COALESCE({condition}, FALSE)'
+
+
+@pytest.mark.parametrize("formula", ["a/3 + b", "2*a + b"])
+def test_missing_numbers_are_expected_where_a_sum_is_missing_rounded_or_not(formula):
+    duckdb = pytest.importorskip("duckdb", reason="needs the extra learn")
+    thirds = [3 * 10**6 + number for number in range(4)]
+    wanted = [number / 3 + 1 if formula.startswith("a/3") else 2 * number + 1 for number in thirds]
+    rows = [*((number, 1, y) for number, y in zip(thirds, wanted, strict=True)), (None, 1, None)]
+    wrong = [(3, 1, 2.001), (None, 1, 2.0), (3, 1, None)]
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t (a DOUBLE, b DOUBLE, y DOUBLE)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?)", [*rows, *wrong])
+    query = Program.parse(formula).emit("check-sql", table="t", column="y", dialect="duckdb")
+    assert ("ABS(" in query) == formula.startswith("a/3")
+    assert connection.execute(query).fetchall() == wrong
+
+
+@pytest.mark.parametrize("wrong", [None, datetime(2024, 1, 1), 1j, 10**400])
+def test_other_classes_are_errors(wrong):
+    with pytest.raises(InputError, match="^a class must be a text, |^target 'sql' computes in float64"):
+        Program.parse("a > b").emit("check-sql", table="t", column="y", classes=["a", wrong])

@@ -313,3 +313,54 @@ def test_names_never_become_code():
 def test_only_strings_and_bytes_can_be_loaded(given):
     with pytest.raises(InputError, match=f"^a program must be a string or bytes, got {type(given).__name__}$"):
         load(given)
+
+
+def constant(value):
+    return wrapped(f'{{"constant": {value}}}')
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (2**53 - 1, f"{2**53 - 1}"),
+        (2**53, f'"{2**53}"'),
+        (1 - 2**53, f"{1 - 2**53}"),
+        (-(2**53), f'"-{2**53}"'),
+        (Fraction(-1, 3), '"-1/3"'),
+    ],
+)
+def test_integers_that_parsers_would_round_are_strings(value, written):
+    assert f'{{"constant": {written}}}' in Program(Constant(value)).emit("json")
+
+
+def test_a_thousand_digits_are_read_and_written():
+    longest = 10**1000 - 1
+    assert load(constant(longest)) == Program(Constant(longest))
+    assert load(constant(f'"-{longest}/7"')) == Program(Constant(Fraction(-longest, 7)))
+    assert load(Program(Constant(longest)).emit("json")) == Program(Constant(longest))
+    with pytest.raises(InputError, match="^a number must have at most 1,000 digits, got 1,001$"):
+        load(constant(longest + 1))
+    with pytest.raises(InputError, match="^target 'json' holds numbers of at most 1,000 digits, got "):
+        Program(Constant(longest + 1)).emit("json")
+    with pytest.raises(InputError, match="^target 'json' holds numbers of at most 1,000 digits, got "):
+        Program(Constant(Fraction(1, longest + 1))).emit("json")
+
+
+def test_fifty_levels_and_five_thousand_nodes_are_read():
+    def nested(levels):
+        return wrapped('{"not": ' * (levels - 1) + '{"truth": true}' + "}" * (levels - 1))
+
+    def joined(nodes):
+        return wrapped('{"or": [' + ", ".join(['{"truth": true}'] * (nodes - 1)) + "]}")
+
+    assert load(nested(50)) == Program(Truth(False))
+    with pytest.raises(InputError, match="^a program must be nested at most 50 deep$"):
+        load(nested(51))
+    assert load(joined(5000)) == Program(Truth(True))
+    with pytest.raises(InputError, match="^a program must have at most 5,000 nodes$"):
+        load(joined(5001))
+
+
+def test_two_hundred_thousand_characters_are_read():
+    text = constant(3)
+    assert load(text + " " * (CHARACTERS - len(text))) == Program(Constant(3))

@@ -43,3 +43,41 @@ def test_every_program_can_be_read_back():
 )
 def test_names_never_become_code(name, written):
     assert emit(Program(Variable(name)), "latex") == written
+
+
+KINDS = {"c": "text", "f": "boolean", "d": "date", "e": "date", "t": "timestamp", "u": "duration", "v": "duration"}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("abs(a - b)", r"\left|a - b\right|"),
+        ("clip(a, 0, 9)", r"\operatorname{clip}\left(a, 0, 9\right)"),
+        ("min(a, b)", r"\min\left(a, b\right)"),
+        ("max(a, b)", r"\max\left(a, b\right)"),
+        ("median(a, b, x)", r"\operatorname{median}\left(a, b, x\right)"),
+        ("smallest(2, a, b, x, y)", r"\operatorname{smallest}_{2}\left(a, b, x, y\right)"),
+        ("count(a > b)", r"\operatorname{count}\left(a > b\right)"),
+        ("a*a*b", r"a^{2} \cdot b"),
+        ("3*(a + b)*x", r"3 x \cdot \left(a + b\right)"),
+        ("f", "f"),
+        ("not f", r"\lnot f"),
+        ("a is missing", r"a \text{ is missing}"),
+        ("a is present", r"a \text{ is present}"),
+        ("c = 'x'", r"c = \text{{'}x{'}}"),
+        ("c != 'x'", r"c \neq \text{{'}x{'}}"),
+        ("c in ('x', 'y')", r"c \in \{\text{{'}x{'}}, \text{{'}y{'}}\}"),
+        ("c not in ('x', 'y')", r"c \notin \{\text{{'}x{'}}, \text{{'}y{'}}\}"),
+        ("d > 2024-01-31", r"d > \text{2024{-}01{-}31}"),
+        ("d > 1970-01-01", r"d > \text{1970{-}01{-}01}"),
+        ("d > e + 1 day", r"d > e + 1\,\text{day}"),
+        ("d > e + 30 days", r"d > e + 30\,\text{days}"),
+        ("d > e + 2*n hours", r"d > e + 2 n\,\text{hours}"),
+        ("2*u > v", "2 u > v"),
+        ("u > 0 days", "u > 0"),
+        ("2*d > t", "2 d > t"),
+        ("a > 1 and (c = 'x' or b > 1)", r"a > 1 \land \left(c = \text{{'}x{'}} \lor b > 1\right)"),
+    ],
+)
+def test_functions_and_cells_as_they_are_written(text, written):
+    assert Program.parse(text, kinds=KINDS).emit("latex") == written

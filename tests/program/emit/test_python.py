@@ -7,7 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from nsr.program import Compare, Constant, Order, Program, Variable, Where
+from nsr.errors import InputError
+from nsr.program import Compare, Constant, Kind, Order, Program, Variable, Where
 from nsr.program.emit import InexactWarning, emit
 from nsr.program.emit.exactness import integer_range
 from nsr.program.evaluation import evaluate
@@ -178,3 +179,72 @@ def test_integers_that_floats_would_round_give_a_warning(expression, options, me
     with pytest.warns(InexactWarning, match=message) as caught:
         emit(Program(expression), "python", **options)
     assert len(caught) == 1
+
+
+KINDS = {
+    "c": Kind.TEXT,
+    "f": Kind.BOOLEAN,
+    **dict.fromkeys("de", Kind.DATE),
+    "t": Kind.TIMESTAMP,
+    **dict.fromkeys("uv", Kind.DURATION),
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("f", "bool(f)"),
+        ("not f", "f is not None and not f"),
+        ("c = 'x'", "c == 'x'"),
+        ("c != 'x'", "c is not None and c != 'x'"),
+        ("c in ('x', 'y')", "c in ('x', 'y')"),
+        ("c not in ('x', 'y')", "c is not None and c not in ('x', 'y')"),
+        ("a is missing or a > 3", "a is None or a is not None and a > 3"),
+        ("d > 2024-01-31", "d is not None and d > date(2024, 1, 31)"),
+        ("d > 1970-01-01", "d is not None and d > date(1970, 1, 1)"),
+        ("t > 2024-01-31", "t is not None and t > datetime(2024, 1, 31)"),
+        ("t > 2024-01-31T12:30", "t is not None and t > datetime(2024, 1, 31, 12, 30)"),
+        ("t > 2024-01-31T00:00:00.000005", "t is not None and t > datetime(2024, 1, 31, 0, 0, 0, 5)"),
+        ("d < t", "d is not None and t is not None and datetime.combine(d, time.min) < t"),
+        ("d > e", "d is not None and e is not None and d > e"),
+        ("d > e + 30 days", "d is not None and e is not None and d - e > timedelta(days=30)"),
+        (
+            "d + u > e + v",
+            "d is not None and u is not None and e is not None and v is not None and d - e + u > v",
+        ),
+        ("d > e + 2*n days", "d is not None and e is not None and n is not None and d - e > timedelta(days=2 * n)"),
+        ("u > 0 days", "u is not None and u > timedelta(0)"),
+        ("u > 5 hours", "u is not None and u > timedelta(hours=5)"),
+        ("2*u > v", "u is not None and v is not None and 2 * u > v"),
+        ("where(c = 'x', a, 0)", "a if c == 'x' else 0"),
+        ("where(c = 'x', 2*a, b)", "(2 * a if a is not None else None) if c == 'x' else b"),
+        ("where(c = 'x', 1, 2*a)", "1 if c == 'x' else 2 * a if a is not None else None"),
+    ],
+)
+def test_cells_as_they_are_written(text, written):
+    source = Program.parse(text, kinds=KINDS).emit("python")
+    assert source.endswith(f"    return {written}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "definition"),
+    [
+        ("a > b", "def rule(a: float | None, b: float | None) -> bool:"),
+        ("a + b", "def rule(a: float | None, b: float | None) -> float | None:"),
+        ("count(a > b)", "def rule(a: float | None, b: float | None) -> float:"),
+    ],
+)
+def test_what_may_be_none(text, definition):
+    assert Program.parse(text).emit("python", missing=True).startswith(f"{definition}\n")
+    assert "None" not in Program.parse(text).emit("python")
+
+
+def test_the_type_of_the_answer_for_integers():
+    def answer(text):
+        return Program.parse(text).emit("python", integers=True).split(":\n")[0].rpartition(" ")[2]
+
+    assert [answer(text) for text in ("a + b", "a/2", "a/2 > b")] == ["int", "float", "bool"]
+    with pytest.raises(InputError, match="^arrays of numpy have numbers only"):
+        Program.parse("a > b").emit("python", numpy=True, missing=True)
+    with pytest.raises(InputError, match="^arrays of numpy have numbers only"):
+        Program.parse("a is missing").emit("python", numpy=True, missing=False)

@@ -98,3 +98,92 @@ def test_the_text_is_readable():
 def test_the_name_of_the_function_is_checked(name):
     with pytest.raises(InputError, match="^name must be a valid name for a function, got "):
         emit(Program(Variable("a") > 3), "smtlib", name=name)
+
+
+CELLS = {"c": "text", "f": "boolean", "d": "date", "e": "date", "t": "timestamp", "u": "duration", "v": "duration"}
+NO_A, NO_B, NO_C = ("(not |a is missing|)", "(not |b is missing|)", "(not |c is missing|)")
+
+
+def written(text, **options):
+    """The lines after the comments."""
+    lines = Program.parse(text, kinds=CELLS).emit("smtlib", **options).splitlines()
+    return [line for line in lines if not line.startswith(";")]
+
+
+@pytest.mark.parametrize(
+    ("text", "logic", "definition"),
+    [
+        ("a > b + 1", "QF_LRA", "Bool (> |a| (+ |b| 1.0))"),
+        ("a > 2/3", "QF_LRA", "Bool (> |a| (/ 2.0 3.0))"),
+        ("-2*a > b", "QF_LRA", "Bool (< (+ (* 2.0 |a|) |b|) 0.0)"),
+        ("a > -1", "QF_LRA", "Bool (> |a| (- 1.0))"),
+        ("a != b", "QF_LRA", "Bool (distinct |a| |b|)"),
+        ("a = b or a > 1 and b > 1", "QF_LRA", "Bool (or (= |a| |b|) (and (> |a| 1.0) (> |b| 1.0)))"),
+        ("a - b", "QF_LRA", "Real (+ |a| (* (- 1.0) |b|))"),
+        ("a*b", "QF_NRA", "Real (* |a| |b|)"),
+        ("where(a > b, a, 0)", "QF_LRA", "Real (ite (> |a| |b|) |a| 0.0)"),
+        ("count(a > 1, b > 1)", "QF_LRA", "Real (+ (ite (> |a| 1.0) 1.0 0.0) (ite (> |b| 1.0) 1.0 0.0))"),
+        ("False", "QF_LRA", "Bool false"),
+    ],
+)
+def test_reals_as_they_are_written(text, logic, definition):
+    first, *columns, last = written(text)
+    assert (first, last) == (f"(set-logic {logic})", f"(define-fun rule () {definition})")
+    assert columns == [f"(declare-const |{name}| Real)" for name in "ab" if name in Program.parse(text).inputs]
+
+
+@pytest.mark.parametrize(
+    ("text", "logic", "definition"),
+    [
+        ("a > b/2 + 1", "QF_LIA", "Bool (> (* 2 |a|) (+ |b| 2))"),
+        ("a*b", "QF_NIA", "Int (* |a| |b|)"),
+        ("a/2", "QF_LIRA", "Real (* (/ 1.0 2.0) (to_real |a|))"),
+        ("a*b/2", "QF_NIRA", "Real (* (/ 1.0 2.0) (* (to_real |a|) (to_real |b|)))"),
+    ],
+)
+def test_integers_as_they_are_written(text, logic, definition):
+    first, *columns, last = written(text, integers=True)
+    assert (first, last) == (f"(set-logic {logic})", f"(define-fun rule () {definition})")
+    assert columns == [f"(declare-const |{name}| Int)" for name in "ab" if name in Program.parse(text).inputs]
+
+
+@pytest.mark.parametrize(
+    ("text", "sorts", "term"),
+    [
+        ("f", {"f": "Bool"}, "|f|"),
+        ("not f", {"f": "Bool"}, "(not |f|)"),
+        ("c = 'x'", {"c": "String"}, '(= |c| "x")'),
+        ("c != ' \"~\\\\\\x7f'", {"c": "String"}, r'(not (= |c| " \u{22}~\u{5c}\u{7f}"))'),
+        ("c in ('x', 'y')", {"c": "String"}, '(or (= |c| "x") (= |c| "y"))'),
+        ("d > e + 30 days", {"d": "Int", "e": "Int"}, "(> |d| (+ |e| 30))"),
+        ("d > 2024-01-31", {"d": "Int"}, "(> |d| 19753)"),
+        ("d > e + 12 hours", {"d": "Int", "e": "Int"}, "(> (* 2 |d|) (+ (* 2 |e|) 1))"),
+        ("t > 2024-01-31T12:30", {"t": "Int"}, "(> |t| 1706704200000000)"),
+        ("d < t", {"d": "Int", "t": "Int"}, "(< (* 86400000000 |d|) |t|)"),
+        ("u > 1 hour", {"u": "Int"}, "(> |u| 3600000000)"),
+        ("n < u", {"n": "Real", "u": "Int"}, "(< |n| (to_real |u|))"),
+    ],
+)
+def test_cells_as_they_are_written(text, sorts, term):
+    logic, *columns, definition = written(text)
+    assert logic == "(set-logic ALL)"
+    assert columns == [f"(declare-const |{name}| {sort})" for name, sort in sorts.items()]
+    assert definition == f"(define-fun rule () Bool {term})"
+
+
+def test_missing_cells_as_they_are_written():
+    assert written("a is missing or b > 1") == [
+        "(set-logic ALL)",
+        "(declare-const |a| Real)",
+        "(declare-const |b| Real)",
+        "(declare-const |a is missing| Bool)",
+        "(define-fun rule () Bool (or |a is missing| (> |b| 1.0)))",
+    ]
+    assert written("c = 'x'", missing=True)[-1] == f'(define-fun rule () Bool (and {NO_C} (= |c| "x")))'
+    assert written("a > b", missing=True)[-1] == f"(define-fun rule () Bool (and {NO_A} {NO_B} (> |a| |b|)))"
+    assert written("a is missing", missing=False)[-1] == "(define-fun rule () Bool false)"
+    assert written("a + b", missing=True)[-2:] == [
+        "(define-fun rule () Real (+ |a| |b|))",
+        f"(define-fun rule_missing () Bool (not (and {NO_A} {NO_B})))",
+    ]
+    assert written("a + b")[-1] == "(define-fun rule () Real (+ |a| |b|))"

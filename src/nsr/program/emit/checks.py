@@ -81,11 +81,12 @@ class SqlCheck:
 
     def _equality(self, column: str, classes: Sequence[Any] | None) -> str:
         expected = self.sql.value(ATOM) if classes is None else self._class(classes)
+        same = f"{column} = {expected}"
         if classes is None and self.rounds:
-            return f"ABS({column} - {expected}) <= {ROUNDING} * ABS({column})"
+            same = f"ABS({column} - {expected}) <= {ROUNDING} * ABS({column})"
         if self.sql.expression.is_boolean or presence(self.sql.expression) == Truth(True):
-            return f"{column} = {expected}"
-        return f"{column} = {expected} OR {column} IS NULL AND {expected} IS NULL"
+            return same
+        return f"{same} OR {column} IS NULL AND {expected} IS NULL"
 
     def _class(self, classes: Sequence[Any]) -> str:
         written = [self._literal(each) for each in classes]
