@@ -8,6 +8,7 @@ a sweep of blocks of one seed. After each fault the records must be those of a r
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -330,11 +331,17 @@ def stop_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Ran
         if worker.poll() is not None or not child_processes(worker.pid):
             return False
         os.killpg(worker.pid, signal.SIGSTOP)
-        threading.Timer(stopped, os.killpg, (worker.pid, signal.SIGCONT)).start()
+        threading.Timer(stopped, go_on, (worker.pid,)).start()
         time.sleep(2 * SILENCE)
         return True
 
     return during(process, out, times, act, total), finish(process)
+
+
+def go_on(group: int) -> None:
+    """Let processes that were stopped run again, if they have not ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGCONT)
 
 
 def hang_worker(at: Loopback, out: Path, times: int, total: int, rng: random.Random) -> tuple[int, int]:  # noqa: ARG001

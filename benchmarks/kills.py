@@ -108,7 +108,7 @@ def disturb(parent: int, rng: random.Random, figures: Figures) -> None:
     """Kill a worker, the parent, or all of them; one that has ended cannot be killed and is not counted."""
     if not is_running(parent):
         return
-    workers = children(parent)
+    workers = [worker for worker in children(parent) if is_running(worker)]
     what = rng.choice(("worker", "worker", "parent", "all")) if workers else "parent"
     figures.kills[what] += 1
     if what == "worker":

@@ -8,6 +8,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
@@ -23,10 +24,10 @@ SlurmdPort={ports[1]}
 CommunicationParameters=NoCtldInAddrAny,NoInAddrAny
 SlurmUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
+AuthInfo=socket={spool}/munge.socket
 CredType=cred/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={spool}
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd.pid
 ProctrackType=proctrack/linuxproc
@@ -63,10 +64,11 @@ class Slurm:
         self.folder, self.patience = folder.resolve(), patience
         self.processes: list[subprocess.Popen[bytes]] = []
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf")}
-        for name in ("state", "spool"):
-            (self.folder / name).mkdir(parents=True, exist_ok=True)
+        (self.folder / "state").mkdir(parents=True, exist_ok=True)
+        self.spool = Path(tempfile.mkdtemp(prefix="spool-"))  # it has sockets, whose paths must be short
         ports = [_free_port() for _ in range(2)]
         values: dict[str, Any] = {"folder": self.folder, "ports": ports, "cpus": cpus, "partition": PARTITION}
+        values["spool"] = self.spool
         (self.folder / "slurm.conf").write_text(CONFIG.format(**values))
         key = self.folder / "munge.key"
         key.write_bytes(os.urandom(1024))
@@ -76,8 +78,8 @@ class Slurm:
         folder = self.folder
         try:
             files = (f"--{name}-file={folder}/munge.{name}" for name in ("pid", "log", "seed", "key"))
-            self._start("munged", "--foreground", "--force", f"--socket={folder}/munge.socket", *files)
-            self._until(lambda: (folder / "munge.socket").exists(), "munged")
+            self._start("munged", "--foreground", "--force", f"--socket={self.spool}/munge.socket", *files)
+            self._until(lambda: (self.spool / "munge.socket").exists(), "munged")
             self._start("slurmctld", "-D", "-c", "-f", f"{folder}/slurm.conf")
             self._start("slurmd", "-D", "-N", "localhost", "-f", f"{folder}/slurm.conf")
             self._until(lambda: "idle" in self.call("sinfo", "--noheader", "--format=%T"), "slurmd")
@@ -110,6 +112,7 @@ class Slurm:
         for process in reversed(self.processes):
             end_process(process)
         self.processes.clear()
+        shutil.rmtree(self.spool, ignore_errors=True)
 
     def _start(self, program: str, *arguments: str) -> None:
         with (self.folder / f"{program}.log").open("wb") as log:

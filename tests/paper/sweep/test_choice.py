@@ -1,4 +1,5 @@
 import builtins
+import contextlib
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -48,6 +49,23 @@ def test_any_callable_that_returns_an_executor_will_do(name, workers):
     with make(name) as pool:
         assert isinstance(pool, ThreadPoolExecutor)
         assert pool._max_workers == workers
+
+
+@pytest.mark.parametrize("name", ["mine_for_tests:threads", "nowhere:f"])
+def test_the_current_folder_is_searched_first_and_only_meanwhile(name, tmp_path, monkeypatch):
+    before, searched = list(sys.path), []
+
+    def resolve(_):
+        searched.extend(sys.path)
+        raise ImportError(name)
+
+    with contextlib.suppress(InputError):
+        make(name).shutdown()
+    assert sys.path == before
+    monkeypatch.setattr("nsr.paper.sweep.choice.resolve_name", resolve)
+    with pytest.raises(InputError):
+        make(name)
+    assert searched == [str(tmp_path), *before]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,10 @@ def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path
         (f"[cluster]\n{'q' * 1500} = 1", "^unknown field .* 'q{199}...: choose from executor, "),
         ("x." * 50_000 + "x = 1", "^nsr.toml is not TOML: it has more than 100,000 characters$"),
         ("x." * 2000 + "x = 1", "^nsr.toml is not TOML: a line has more than 2,000 characters$"),
+        ("[cluster]\nsilence = 'long'", "^silence = 'long' in nsr.toml is not a number$"),
+        (f"[cluster]\n#{'x' * 2000}", "^nsr.toml is not TOML: a line has more than 2,000 characters$"),
+        ("[cluster]\n" + "#\n" * 49_995 + " ", "^nsr.toml is not TOML: it has more than 100,000 characters$"),
+        ("[cluster]\nworkers = 100_001", "^workers must be at most 100,000, got 100001$"),
         ("[cluster]\nhang = 0", "^hang must be more than 0 seconds, got 0$"),
     ],
 )
@@ -78,6 +82,22 @@ def test_what_is_wrong_in_a_file_is_a_sentence(tmp_path, content, text):
     (tmp_path / "nsr.toml").write_text(content)
     with pytest.raises(InputError, match=text):
         read_config()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (f"[cluster]\n#{'x' * 1999}", ClusterConfig()),
+        ("[cluster]\n" + "#\n" * 49_995, ClusterConfig()),
+        ("[cluster]\nworkers = 100_000\ncores = 100_000", ClusterConfig(workers=100_000, cores=100_000)),
+        ("[cluster]\nsilence = 0.5\nhang = 1", ClusterConfig(silence=0.5, hang=1)),
+        ("", ClusterConfig()),
+    ],
+)
+def test_what_is_just_within_the_limits_is_read(tmp_path, content, expected):
+    assert len(content) <= 100_000
+    (tmp_path / "nsr.toml").write_text(content)
+    assert read_config() == expected
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path):

@@ -12,6 +12,10 @@ import pytest
 pytest.importorskip("distributed", reason="needs the extra cluster")
 
 import cluster_faults as faults
+import dask
+
+from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.dask import make_dask
 
 pytestmark = [
     pytest.mark.outer,
@@ -47,6 +51,15 @@ def test_the_command_has_the_same_records_on_dask_as_without_it(tmp_path):
             assert done.returncode == 0, done.stderr
             assert "nsr: dashboard: http://127.0.0.1:" in done.stderr
             assert faults.records(out) == expected
+
+
+def test_workers_that_are_started_here_do_little_beside_their_items():
+    executor = make_dask(ClusterConfig(executor="dask"), lambda _: None)(1)
+    try:
+        assert executor.submit(dask.config.get, "distributed.worker.profile.enabled").result(60) is False
+        assert executor.submit(os.getenv, "MALLOC_TRIM_THRESHOLD_").result(60) is None
+    finally:
+        executor.shutdown()
 
 
 @pytest.mark.parametrize(

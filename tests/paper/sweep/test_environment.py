@@ -3,6 +3,7 @@ import os
 import platform
 import subprocess
 import sys
+import types
 
 import pytest
 import torch
@@ -39,6 +40,13 @@ def test_peak_memory_is_in_bytes():
     assert 2**26 < environment.peak_memory() < 2**40
 
 
+@pytest.mark.parametrize(("system", "memory"), [("darwin", 3), ("linux", 3072)])
+def test_the_unit_of_peak_memory_is_that_of_the_platform(monkeypatch, system, memory):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr("resource.getrusage", lambda _: types.SimpleNamespace(ru_maxrss=3))
+    assert environment.peak_memory() == memory
+
+
 def test_a_platform_without_the_module_resource(monkeypatch):
     monkeypatch.setitem(sys.modules, "resource", None)
     assert environment.peak_memory() == 0
@@ -63,9 +71,24 @@ def test_learning_imports_nothing_of_the_paper():
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "[]\n"
 
 
-def test_a_machine_without_cpuinfo(monkeypatch):
-    def missing(_):
-        raise OSError
+CPUINFO = "processor\t: 0\nmodel\t\t: 85\nmodel name\t: CPU: fast @ 3 GHz \nflags\t\t: fpu\n"
 
-    monkeypatch.setattr("pathlib.Path.read_text", missing)
-    assert environment._cpu()
+
+@pytest.mark.parametrize(
+    ("content", "processor", "expected"),
+    [
+        (CPUINFO, "x86_64", "CPU: fast @ 3 GHz"),
+        ("processor\t: 0\n", "x86_64", "x86_64"),
+        (None, "x86_64", "x86_64"),
+        (None, "", "unknown"),
+    ],
+)
+def test_the_name_of_the_cpu(monkeypatch, content, processor, expected):
+    def read_text(_):
+        if content is None:
+            raise OSError
+        return content
+
+    monkeypatch.setattr("pathlib.Path.read_text", read_text)
+    monkeypatch.setattr(platform, "processor", lambda: processor)
+    assert environment._cpu() == expected

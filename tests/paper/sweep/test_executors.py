@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -23,10 +24,42 @@ if __name__ == "__main__":
 """
 
 
-def test_workers_have_one_thread_and_leave_ctrl_c_to_the_parent():
+def test_workers_have_one_thread_and_leave_ctrl_c_to_the_parent(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")  # otherwise one thread is what they start with
     with executors.local(1) as pool:
         assert pool.submit(torch.get_num_threads).result() == 1
         assert pool.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+
+
+def test_how_a_worker_starts(monkeypatch):
+    started_threads = []
+
+    class Thread:
+        def __init__(self, *, target, daemon):
+            self.made_with = target, daemon
+
+        def start(self):
+            started_threads.append(self.made_with)
+
+    before = signal.getsignal(signal.SIGINT), torch.get_num_threads()
+    monkeypatch.setattr(executors.threading, "Thread", Thread)
+    torch.set_num_threads(2)
+    try:
+        executors._start_worker()
+        assert (signal.getsignal(signal.SIGINT), torch.get_num_threads()) == (signal.SIG_IGN, 1)
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        torch.set_num_threads(before[1])
+    assert started_threads == [(executors._exit_with_parent, True)]
+
+
+def test_a_worker_exits_when_its_parent_has_ended(monkeypatch):
+    calls = []
+    parent = SimpleNamespace(join=lambda: calls.append("the parent has ended"))
+    monkeypatch.setattr(executors.multiprocessing, "parent_process", lambda: parent)
+    monkeypatch.setattr(executors.os, "_exit", lambda code: calls.append(code != 0))
+    executors._exit_with_parent()
+    assert calls == ["the parent has ended", True]
 
 
 def test_no_worker_outlives_its_parent(tmp_path):

@@ -232,6 +232,7 @@ def test_damaged_rows_of_schema_1_are_reported_and_the_others_are_kept(folder):
     assert [damaged.row for damaged in store.verify()[1]] == [3, 5, 7]
     assert len(store.repair()) == 3
     assert store.verify() == (17, [])
+    assert len(missing(store)) == 3  # those after a damaged row were completed as well
     store.close()
 
 

@@ -66,6 +66,32 @@ def test_estimates_follow_the_seconds_of_the_committed_records(name, recipe):
     assert estimate == pytest.approx(sum(record.seconds for record in of_recipe), rel=0.5, abs=60)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "block", "size"),
+    [
+        (0.1, 100, 100),
+        (0.6, 200, 100),
+        (0.61, 200, 98),
+        (6.0, 200, 10),
+        (7.0, 200, 8),
+        (7.0, 3, 3),
+        (60.0, 200, 1),
+        (1000.0, 200, 1),
+    ],
+)
+def test_a_block_lasts_at_most_a_minute_by_estimate(seconds, block, size):
+    """Which are the ten minutes of a machine without a compiler."""
+    experiment = replace(EXPERIMENT, seconds=lambda *_: seconds)
+    first, *_ = plan(experiment, QUICK, ("paper",), range(100), block=block)
+    assert first.seeds == range(size)
+
+
+def test_an_experiment_may_have_smaller_blocks():
+    first, *_ = plan(replace(EXPERIMENT, block=7), QUICK, ("paper",), range(50), block=20)
+    second, *_ = plan(replace(EXPERIMENT, block=30), QUICK, ("paper",), range(50), block=20)
+    assert (first.seeds, second.seeds) == (range(7), range(20))
+
+
 def test_seeds_without_gaps_are_a_range_which_takes_little_memory():
     first, *_ = plan(EXPERIMENT, QUICK, ("exact",), range(250))
     assert first.seeds == range(100)

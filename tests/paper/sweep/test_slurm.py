@@ -1,5 +1,9 @@
 """How jobs of Slurm are asked for. ``test_slurm_daemons.py`` asks for them."""
 
+import asyncio
+import logging
+from dataclasses import replace
+
 import pytest
 
 pytest.importorskip("dask_jobqueue", reason="needs the extra cluster")
@@ -53,13 +57,21 @@ def test_the_last_worker_leaves_before_slurm_ends_its_job(walltime):
 
 @pytest.mark.parametrize(
     ("walltime", "expected"),
-    [("90", 5400), ("90:30", 5430), ("04:00:00", 14400), ("2-00:00:00", 172800), ("1-12", 129600), ("1-12:30", 131400)],
+    [
+        ("1", 60),
+        ("90", 5400),
+        ("90:30", 5430),
+        ("04:00:00", 14400),
+        ("2-00:00:00", 172800),
+        ("1-12", 129600),
+        ("1-12:30", 131400),
+    ],
 )
 def test_times_are_read_as_slurm_reads_them(walltime, expected):
     assert seconds(walltime) == expected
 
 
-@pytest.mark.parametrize(("walltime", "text"), [("4h", "is not a time of Slurm"), ("0:30", "is less than a minute")])
+@pytest.mark.parametrize(("walltime", "text"), [("4h", "is not a time of Slurm"), ("0:59", "is less than a minute")])
 def test_other_times_are_a_sentence(walltime, text):
     with pytest.raises(InputError, match=f"^walltime '{walltime}' {text}"):
         seconds(walltime)
@@ -74,6 +86,72 @@ def test_without_sbatch_there_is_a_sentence(monkeypatch):
     monkeypatch.setattr(slurm.shutil, "which", lambda _: None)
     with pytest.raises(InputError, match=r"^there is no sbatch here: run this on a machine from which jobs are"):
         make_slurm(CONFIG, lambda _: None)
+
+
+def test_a_wrong_walltime_is_refused_before_anything_is_started(monkeypatch):
+    monkeypatch.setattr(slurm.shutil, "which", lambda _: "/usr/bin/sbatch")
+    with pytest.raises(InputError, match=r"^walltime '4h' is not a time of Slurm"):
+        make_slurm(replace(CONFIG, walltime="4h"), lambda _: None)
+
+
+def test_dask_is_silent(monkeypatch):
+    monkeypatch.setattr(slurm.shutil, "which", lambda _: "/usr/bin/sbatch")
+    logger = logging.getLogger("distributed")
+    monkeypatch.setattr(logger, "level", logging.INFO)
+    make_slurm(CONFIG, lambda _: None)
+    assert logger.level == logging.CRITICAL
+
+
+class Cluster:
+    """Keeps what it is asked for."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.calls: list[object] = []
+        self.error = error
+
+    def scale(self, *, jobs: int) -> None:
+        self.calls.append(jobs)
+
+    async def _correct_state(self) -> None:
+        self.calls.append("corrected")
+        if self.error is not None:
+            raise self.error
+
+    def sync(self, function) -> None:
+        asyncio.run(function())
+
+    def close(self) -> None:
+        self.calls.append("closed")
+        raise AssertionError("some jobs never ran")
+
+
+@pytest.mark.parametrize(
+    ("workers", "cores", "jobs"), [(1, 1, 1), (7, 1, 7), (8, 8, 1), (9, 8, 2), (16, 8, 2), (1, 8, 1)]
+)
+def test_jobs_have_workers_enough(monkeypatch, workers, cores, jobs):
+    cluster, messages = Cluster(), []
+    monkeypatch.setattr(slurm, "SLURMCluster", lambda **_: cluster)
+    monkeypatch.setattr(slurm, "on_cluster", lambda *arguments: arguments)
+    config = ClusterConfig(executor="slurm", **({} if cores == 1 else {"cores": cores}))
+    made = slurm._submit_jobs(config, messages.append, workers)
+    assert made == (cluster, config, messages.append, jobs * cores)
+    assert cluster.calls == [jobs, "corrected"]
+    assert messages == [f"{jobs} jobs submitted to Slurm, each with {cores} workers"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("sbatch: error: first\nsbatch: error: the last one \nstdout: x", "the last one"),
+        ("sbatch is not there", "sbatch is not there"),
+    ],
+)
+def test_a_cluster_without_jobs_is_closed(monkeypatch, text, expected):
+    cluster = Cluster(RuntimeError(text))
+    monkeypatch.setattr(slurm, "SLURMCluster", lambda **_: cluster)
+    with pytest.raises(InputError, match=rf"^Slurm does not take the job: {expected}$"):
+        slurm._submit_jobs(CONFIG, lambda _: None, 1)
+    assert cluster.calls == [1, "corrected", "closed"]
 
 
 def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):

@@ -42,16 +42,6 @@ def test_jobs_that_are_cancelled_cost_no_record(tmp_path):
     assert (result.code, result.same, result.times) == (0, True, 2), (tmp_path / "scancel" / "log.txt").read_text()
 
 
-@pytest.mark.parametrize("fault", ["slurm-lifetime", "slurm-walltime"])
-def test_a_walltime_that_ends_costs_no_record_and_its_jobs_are_replaced(tmp_path, fault):
-    """dask-jobqueue 122 and 611: workers that leave before the limit, and jobs that Slurm itself ends at the limit."""
-    expected = faults.undisturbed(tmp_path / "local")
-    result = faults.try_slurm(fault, expected, tmp_path)
-    log = (tmp_path / fault / "log.txt").read_text()
-    assert (result.code, result.same) == (0, True), log
-    assert result.times >= 1, log
-
-
 def test_a_partition_that_is_not_there_is_a_sentence(tmp_path):
     with Slurm(tmp_path / "slurm") as slurm:
         config = faults.slurm_config(tmp_path)

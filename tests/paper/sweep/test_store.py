@@ -139,6 +139,34 @@ def test_it_is_in_wal_mode_and_waits_for_the_disk(tmp_path):
     assert store._connection.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
 
 
+def test_it_waits_for_the_disk_also_where_that_is_not_the_default_of_sqlite(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+
+    def careless(*arguments, **options) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA synchronous = OFF")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", careless)
+    assert Store(tmp_path)._pragma("synchronous") == 2  # FULL
+
+
+def test_its_pages_are_larger_than_those_of_sqlite_and_another_writer_is_waited_for_a_minute(tmp_path):
+    store = Store(tmp_path)
+    assert (store._pragma("page_size"), store._pragma("busy_timeout")) == (4 * 4096, 60_000)
+
+
+def test_folders_are_made(tmp_path):
+    assert len(filled(tmp_path / "a" / "b", ITEMS[:1]).records(EXPERIMENT)) == 3
+
+
+def test_a_store_that_is_closed_leaves_no_log(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    assert (tmp_path / f"{FILE}-wal").exists()
+    store.close()
+    assert not (tmp_path / f"{FILE}-wal").exists()
+
+
 def test_a_block_is_kept_whole_or_not_at_all(tmp_path):
     store = filled(tmp_path, ITEMS[:1])
     bad = block(ITEMS[1])
@@ -178,6 +206,36 @@ def test_an_item_is_claimed_by_one_living_process(tmp_path):
     mine.release(ITEMS[0])
     assert mine._connection.execute("SELECT count(*) FROM claims").fetchone() == (0,)
     assert started(2**22 + 1) == ""
+
+
+@pytest.mark.parametrize("end", ["add", "fail"])
+def test_what_has_ended_is_no_longer_claimed(tmp_path, end):
+    store = Store(tmp_path)
+    assert store.claim(ITEMS[0])
+    assert store.claim(ITEMS[1])
+    if end == "add":
+        store.add(ITEMS[0], block(ITEMS[0]))
+    else:
+        store.fail(ITEMS[0], "")
+    assert store._connection.execute("SELECT item FROM claims").fetchall() == [(ITEMS[1].key,)]
+
+
+@pytest.mark.parametrize(("state", "expected"), [("S", "22"), ("R", "22"), ("Z", ""), ("X", "")])
+def test_when_a_process_started_is_the_22nd_field_unless_it_has_ended(monkeypatch, state, expected):
+    """Of /proc/PID/stat; the second one is a name in brackets, which may have brackets."""
+    stat = " ".join(["7", "(a) b)", state, *map(str, range(4, 53))])
+    monkeypatch.setattr(Path, "read_text", lambda _: stat)
+    assert started(7) == expected
+
+
+@pytest.mark.parametrize(
+    ("host", "since", "found", "alive"),
+    [("here", "5", "5", True), ("here", "5", "6", False), ("here", "", "", False), ("there", "5", "5", False)],
+)
+def test_who_holds_a_claim_is_alive_if_it_is_the_same_process_of_this_machine(monkeypatch, host, since, found, alive):
+    monkeypatch.setattr(store_module.socket, "gethostname", lambda: "here")
+    monkeypatch.setattr(store_module, "started", lambda _: found)
+    assert store_module._alive(host, 7, since) is alive
 
 
 def test_two_writers_at_once_double_nothing(tmp_path):
@@ -287,6 +345,33 @@ def test_a_store_that_may_not_be_written_can_be_read(tmp_path, monkeypatch, sche
     assert (tmp_path / FILE).read_bytes() == content
 
 
+def test_a_store_that_may_not_be_written_shows_what_others_write_to_it(tmp_path, monkeypatch):
+    writer = filled(tmp_path, ITEMS[:1])  # whose records are in the log
+    monkeypatch.setattr(store_module, "_is_writable", lambda _: False)
+    reader = Store(tmp_path)
+    assert reader.read_only
+    assert len(reader.records(EXPERIMENT)) == 3
+    writer.add(ITEMS[1], block(ITEMS[1]))
+    assert len(reader.records(EXPERIMENT)) == 6
+    reader.close()
+    writer.close()
+
+
+@pytest.mark.parametrize(
+    ("file", "folder", "expected"),
+    [
+        (os.W_OK, os.W_OK | os.X_OK, True),
+        (os.R_OK, os.W_OK | os.X_OK, False),
+        (os.W_OK, os.R_OK | os.X_OK, False),
+        (os.W_OK, os.W_OK, False),
+    ],
+)
+def test_a_store_may_be_written_if_its_file_and_its_folder_may(tmp_path, monkeypatch, file, folder, expected):
+    allowed = {tmp_path / FILE: file, tmp_path: folder}
+    monkeypatch.setattr(os, "access", lambda path, mode: allowed[path] & mode == mode)
+    assert store_module._is_writable(tmp_path / FILE) is expected
+
+
 def test_a_full_disk_loses_nothing_that_was_there(tmp_path):
     store = filled(tmp_path, ITEMS[:2])
     pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
@@ -354,6 +439,19 @@ def test_a_damaged_record_is_named_and_dropped_by_a_repair(tmp_path, change, by)
     store.close()
 
 
+def test_the_first_record_is_checked_and_all_are_counted(tmp_path):
+    store = Store(tmp_path)
+    assert store.verify() == (0, [])
+    add_all(store, ITEMS[:1])
+    store._connection.execute("UPDATE results SET memory = 1 WHERE rowid IN (1, 3)")
+    for read in (store.lookup, store.groups, lambda: store.done(EXPERIMENT)):
+        with pytest.raises(InputError, match=r"^2 records are damaged in .*, first record 1 .*; nsr results --verify"):
+            read()
+    count, damaged = store.verify()
+    assert (count, [each.row for each in damaged]) == (3, [1, 3])
+    store.close()
+
+
 UNKNOWN = """
 UPDATE results SET cell = replace(cell, '}', ',"new":1}'), identity = replace(identity, '},"exp', ',"new":1},"exp')
 WHERE rowid = 2
@@ -387,6 +485,16 @@ def test_records_are_grouped_with_the_current_ones_only(tmp_path):
     assert [summary.as_json() for summary in summaries] == [summary.as_json() for summary in expected]
     assert [dict(summary.values) for summary in summaries] == [dict(summary.values) for summary in expected]
     assert [summary.environments for summary in summaries] == [summary.environments for summary in expected]
+    store.close()
+
+
+def test_records_of_an_experiment_that_is_no_more_are_in_no_group(tmp_path):
+    store = filled(tmp_path, ITEMS[:1])
+    gone = [replace(record, experiment="gone") for record in block(ITEMS[1])]
+    store.add(replace(ITEMS[1], experiment="gone"), gone)
+    assert store.verify() == (6, [])
+    ((name, (group,)),) = store.groups().items()
+    assert (name, list(group.summary(EXPERIMENT).values["train"])) == ("comparisons", [1.0] * 3)
     store.close()
 
 

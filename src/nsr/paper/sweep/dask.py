@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from uuid import uuid4
 
+import dask
 import torch
 from distributed import Client, LocalCluster
 from distributed.comm import registry
@@ -42,6 +43,13 @@ LOOK_EVERY, REPLACE_EVERY = 1.0, 10.0
 """Seconds between looks at the workers, and between attempts to replace those that are missing."""
 FIRST_ANSWER = 20.0
 """Seconds that a scheduler may take for its first answer."""
+LEAN = {
+    "distributed.worker.profile.enabled": False,  # nobody looks at where its workers spend their time
+    "distributed.admin.tick.interval": "1s",  # it would wake up fifty times a second to see whether it is late
+    "distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1, "MKL_NUM_THREADS": 1, "OPENBLAS_NUM_THREADS": 1},
+}
+"""Settings of Dask for the workers that are started here: what it does beside the items costs as little as can be. It
+would also have malloc give every temporary tensor back to the system at once."""
 
 
 def make_dask(config: ClusterConfig, on_message: Report) -> MakeExecutor:
@@ -65,14 +73,15 @@ def check_address(address: str) -> None:
 
 
 def _local_cluster(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
-    cluster = LocalCluster(
-        n_workers=workers,
-        threads_per_worker=1,
-        host="127.0.0.1",
-        dashboard_address=config.dashboard,
-        memory_limit=0,
-        silence_logs=logging.CRITICAL,
-    )
+    with dask.config.set(LEAN):
+        cluster = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=config.dashboard,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        )
     return on_cluster(cluster, config, on_message, workers)
 
 
