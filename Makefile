@@ -18,16 +18,15 @@ reproduce: setup
 test: setup lint
 	$(PYTEST)
 
-# The outer ring: all tests, also those marked outer, with a coverage gate, 20 kills and 2,000 programs per target;
-# then the eager numeric tests as a CPU without vector instructions would run them.
+# The outer ring: all tests, also those marked outer, with a coverage gate, 20 kills, 2,000 programs per target, and a
+# slice of the attack; then the eager numeric tests as a CPU without vector instructions would run them.
 outer: setup other-cpu
 	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" --cov --cov-report term \
 	  $(addprefix --ignore=,$(FARTHEST))
 
-# What takes longest or needs most of a machine: a Slurm and a Dask cluster with faults, hostile inputs, kills, a store
-# of many records, the playground in a browser.
-FARTHEST := tests/paper/sweep/test_dask_processes.py tests/paper/sweep/test_slurm_daemons.py tests/playground \
-  tests/benchmarks/test_attack.py tests/benchmarks/test_kills.py tests/benchmarks/test_store.py
+# What takes longest or needs most of a machine: a Slurm and a Dask cluster with faults, the playground in a browser.
+FARTHEST := tests/paper/sweep/test_dask_processes.py tests/paper/sweep/test_slurm_daemons.py \
+  tests/paper/sweep/test_slurm_walltime.py tests/playground
 farthest: setup
 	$(PYTEST) -m "outer or not outer" $(FARTHEST)
 

@@ -222,10 +222,11 @@ def test_a_step_that_agrees_is_used_and_its_numbers_stay_as_they_are(monkeypatch
     assert torch.equal(weights, trained("eager")[0])
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
-@pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.float64, marks=pytest.mark.outer)])
-@pytest.mark.parametrize("kind", [NSR, pytest.param(MLP, marks=pytest.mark.outer)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [NSR, MLP])
 def test_the_compiled_step_of_this_machine_agrees(kind, dtype):
     torch._dynamo.reset()
     model = kind(2, generator=torch.Generator().manual_seed(0), dtype=dtype)

@@ -1,5 +1,7 @@
 import dataclasses
+import functools
 import math
+import time
 
 import numpy as np
 import pandas as pd
@@ -7,6 +9,7 @@ import pytest
 import torch
 
 from nsr import EXACT, MLP, NAU, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
+from nsr.adam import adam_step
 from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.native import library
 from nsr.training import Objective, _rows_of_members, fold
@@ -38,6 +41,7 @@ def test_a_member_is_its_seed_trained_alone_to_the_last_bit(kind, loss):
         assert torch.equal(weights(block.member(3)), weights(alone)), len(block)
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,6 +140,8 @@ def test_narrow_integers_do_not_wrap_around_when_folded():
 def test_floats_that_a_shift_would_round_are_left_alone():
     opposite = Rows.of(torch.tensor([[1e8, 1.0, 1.5], [1e8, 1.5, 1.0]]), torch.tensor([0.0, 1.0]))
     assert fold(opposite) is opposite
+    rounded = Rows.of(torch.tensor([[169919.96875, 884921.25]]), torch.tensor([1.0]))
+    assert fold(rounded) is rounded
     integers = Rows.of(torch.tensor([[1.0, 2.0], [2.0, 3.0]]), torch.tensor([1.0, 1.0]))
     assert len(fold(integers)) == 1
 
@@ -212,6 +218,17 @@ def test_frozen_parameters_stay_as_they_are():
     history = fit(nsr, all_pairs(">"), EXACT)
     assert torch.equal(nsr.v1, before)
     assert history.accuracy[-1] > 1 - 1e-6
+
+
+@pytest.mark.parametrize(
+    "x", [torch.tensor([[0.1, 0.7], [0.9, 0.3]], dtype=torch.float64), torch.tensor([[1, 2], [4, 3]])]
+)
+def test_rows_are_learned_from_in_the_dtype_of_the_weights(x):
+    trained = [MLP(2, generator=torch.Generator().manual_seed(0)) for _ in range(2)]
+    for module, rows in zip(trained, (x, x.float()), strict=True):
+        fit(module, (rows, torch.tensor([0.0, 1.0])), dataclasses.replace(EXACT, epochs=3), engine="eager")
+    for one, two in zip(*(module.parameters() for module in trained), strict=True):
+        assert torch.equal(one, two)
 
 
 def test_integers_too_large_for_float32_are_learned_from_as_they_are():
@@ -422,3 +439,108 @@ def test_an_error_about_rows_names_the_shape_that_was_given():
     x = torch.arange(6).repeat(100, 1).reshape(-1, 3)  # 200 rows, one or two when folded
     with pytest.raises(ValueError, match=r"x must have 2 numbers in its last axis, got shape \(200, 3\)"):
         fit(NSR(2, generator=torch.Generator().manual_seed(0)), (x, torch.ones(200)), EXACT)
+
+
+# Borders
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({"epochs": 2.5}, "epochs must be an integer of at least 1, got 2.5"),
+        ({"tolerance": -0.1}, "tolerance must be finite and not negative, got -0.1"),
+        ({"tolerance": math.inf}, "tolerance must be finite and not negative, got inf"),
+        ({"sparsity": math.inf}, "sparsity must be finite and not negative, got inf"),
+        ({"sparsity": "1"}, "sparsity must be finite and not negative, got '1'"),
+    ],
+)
+@pytest.mark.usefixtures("unchecked")
+def test_settings_beyond_their_borders_are_errors(changes, text):
+    with pytest.raises(ValueError) as error:
+        dataclasses.replace(PAPER, **changes)
+    assert str(error.value) == text
+
+
+def test_negative_targets_are_errors():
+    with pytest.raises(ValueError, match=r"^targets must lie in \[0, 1\], got -1 to 1$"):
+        fit(NSR(2), ([[1, 2], [2, 1]], [-1.0, 1.0]), EXACT)
+
+
+def test_by_default_the_rows_are_checked_every_thousand_epochs_and_nothing_stops_early():
+    history = fit(NSR(2, generator=torch.Generator().manual_seed(0)), (X, Y), Recipe(loss="mae", epochs=2_500))
+    assert history.epochs == (1_000, 2_000, 2_500)
+    assert history.stopped.tolist() == [2_500]
+    assert history.accuracy[:, 0].tolist() == [1.0] * 3
+
+
+def test_recipe_exact_checks_every_twenty_epochs_up_to_two_thousand():
+    contradictory = Rows.of([[1, 2], [1, 2]], [0.0, 1.0])
+    history = fit(NSR(2, generator=torch.Generator().manual_seed(0)), contradictory, EXACT)
+    assert history.epochs == tuple(range(20, 2_001, 20))
+    assert history.stopped.tolist() == [2_000]
+
+
+@pytest.mark.parametrize(("recipe", "step"), [(PAPER, 1e-3), (EXACT, 1e-2)])
+def test_the_first_step_of_adam_is_the_learning_rate(recipe, step):
+    module = NSR(2, generator=torch.Generator().manual_seed(0))
+    before = weights(module)
+    fit(module, ([[1, 2], [5, 5], [2, 1]], [1, 0, 1]), dataclasses.replace(recipe, epochs=1), engine="eager")
+    assert (weights(module) - before).abs().max().item() == pytest.approx(step, rel=1e-3)
+
+
+def line(weight: float) -> NAU:
+    nau = NAU(1)
+    torch.nn.init.constant_(nau.weight, weight)
+    return nau
+
+
+@pytest.mark.parametrize(("tolerance", "right"), [(None, 0.5), (0.25, 1.0), (0.2, 0.5)])
+def test_a_number_is_right_up_to_the_tolerance_which_is_a_tenth_by_default(tolerance, right):
+    recipe = Recipe(
+        loss="mae", epochs=1, learning_rate=1e-12, **({} if tolerance is None else {"tolerance": tolerance})
+    )
+    history = fit(line(0.5), ([[1.0], [1.0]], [0.59, 0.75]), recipe)
+    assert history.accuracy.tolist() == [[right]]
+
+
+def test_a_half_is_a_no_for_the_target_and_for_the_answer():
+    register = NSR(2)
+    for parameter in register.parameters():
+        torch.nn.init.zeros_(parameter)  # it answers a half
+    recipe = Recipe(loss="mae", epochs=1, learning_rate=1e-12)
+    for target, right in ((0.5, 1.0), (0.0, 1.0), (1.0, 0.0)):
+        assert fit(register, ([[1, 2]], [target]), recipe).accuracy.item() == right
+
+
+@pytest.mark.parametrize(("rows", "engine"), [(199_999, "eager"), (200_000, "compiled")])
+def test_compiling_pays_from_two_hundred_thousand_rows_in_all_epochs(rows, engine, monkeypatch):
+    monkeypatch.setattr("nsr.training.has_compiler", lambda: True)
+    monkeypatch.setattr("nsr.training.compiled_or_eager", lambda *_: functools.partial(adam_step))
+    x = torch.arange(rows).unsqueeze(-1) / rows
+    recipe = Recipe(loss="mae", epochs=1)
+    nau = NAU(1, dtype=torch.float64)
+    assert fit(nau, (x, x[:, 0]), recipe).engine == engine
+    half = x[: rows // 2]
+    assert fit(nau, (half, half[:, 0]), dataclasses.replace(recipe, epochs=2)).engine == engine
+
+
+def test_training_runs_in_one_thread_and_leaves_the_number_as_it_was():
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        seen = []
+        fit(NSR(2), (X, Y), SHORT, on_progress=lambda _: seen.append(torch.get_num_threads()))
+        assert (set(seen), torch.get_num_threads()) == ({1}, 2)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_an_unknown_engine_is_refused():
+    with pytest.raises(ValueError, match=r"^unknown engine 'fast': choose from native, compiled, eager$"):
+        fit(NSR(2), (X, Y), SHORT, engine="fast")
+
+
+def test_the_seconds_are_those_of_the_training():
+    began = time.perf_counter()
+    history = fit(NSR(2), (X, Y), dataclasses.replace(SHORT, epochs=1), engine="eager")
+    assert 0 < history.seconds <= time.perf_counter() - began

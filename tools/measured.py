@@ -362,9 +362,15 @@ def results(m: Measured) -> str:
     note = """Means over seeds ± their standard deviation; counts with Wilson's 95 % interval. In 4.3 to 4.6, `exact`
     tests the program that was read, and soft is the network it was read from."""
     many = re.search(
-        r"^([\d,]+) seeds.*?([\d,]+ of\s+[\d,]+) networks", measured_costs.ten_thousand_seeds(m.folder), re.S
+        r"^([\d,]+) seeds.*?([\d,]+ of\s+[\d,]+) networks.*?interval of\s+the\s+share\s+([\d.]+ to\s+[\d.]+)",
+        measured_costs.ten_thousand_seeds(m.folder),
+        re.S,
     )
-    more = f" 4.1 with {many[1]} seeds of each comparison, `exact`: {many[2]} right everywhere." if many else ""
+    more = (
+        f" 4.1 with {many[1]} seeds of each comparison, `exact`: {many[2]} ({many[3]}) right everywhere."
+        if many
+        else ""
+    )
     shown = [measure for measure in _measures() if measure.headline]
     return paragraph(f"Seeds: {_seeds(m)}. {note}{more}") + "\n" + _table(m, shown, "src/nsr")
 

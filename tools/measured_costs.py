@@ -88,16 +88,13 @@ def attack(folder: Path) -> str:
 
 
 def kills(folder: Path) -> str:
-    """What was left of the records of a sweep that was killed."""
+    """What was left of the records of a sweep that was killed: the runs of each way to start processes together."""
     headings = ["processes", "kills", "starts", "records", "lost", "doubled", "changed"]
-    rows = [
-        [
-            METHODS[r["method"]],
-            *(f"{r[name]:,}" for name in ("total_kills", *headings[2:])),
-            f"{r['longest_orphan']:.1f} s",
-        ]
-        for r in lines(folder, "kills.jsonl")
-    ]
+    found, rows = lines(folder, "kills.jsonl"), []
+    for method in dict.fromkeys(r["method"] for r in found):
+        runs = [r for r in found if r["method"] == method]
+        sums = (f"{sum(r[name] for r in runs):,}" for name in ("total_kills", *headings[2:]))
+        rows.append([METHODS[method], *sums, f"{max(r['longest_orphan'] for r in runs):.1f} s"])
     return table([*headings, "longest life of a worker without its parent"], rows)
 
 
@@ -261,23 +258,28 @@ def mutants(folder: Path) -> str:
     records = lines(folder, "mutants.jsonl")
     samples = {name: [r for r in records if r["sample"] == name] for name in ("first", "fresh")}
     columns = {"first sample": ("first", "at_first"), "the same, with the tests it led to": ("first", "outcome")}
-    columns |= {"fresh sample": ("fresh", "outcome")} if samples["fresh"] else {}
+    if samples["fresh"]:
+        columns |= {"fresh sample": ("fresh", "at_first"), "with its tests": ("fresh", "outcome")}
     rows = []
     for part in (*dict.fromkeys(record["part"] for record in records), None):
         row = [part or "**all**"]
         for sample, outcome in columns.values():
             counted = [r for r in samples[sample] if part in (None, r["part"]) and not r["equivalent"]]
-            killed = sum(r[outcome] == "killed" for r in counted)
-            low, high = wilson(killed, len(counted))
-            row.append(f"{killed} of {len(counted)} ({low:.2f} to {high:.2f})" if counted else "-")
+            row.append(_noticed(counted, outcome) if counted else "-")
         rows.append(row)
     drawn = " and ".join(f"{len(of)} with seed {of[0]['seed']}" for of in samples.values() if of)
     same, late = sum(bool(r["equivalent"]) for r in records), sum(r["by"] == "time ran out" for r in records)
     waiting = sum(_survives(r) and r.get("run_again") is False for r in records)
-    note = f"""Mutants drawn: {drawn}, as many of each part. {same} are judged equivalent and are not counted;
+    note = f"""Mutants drawn: {drawn}, about as many of each part. {same} are judged equivalent and are not counted;
         {late} are noticed because tests do not end. In brackets Wilson's 95 % interval."""
     note += f" {waiting} that survived at first have not been run again and count as not noticed." if waiting else ""
     return table(["noticed", *columns], rows) + "\n" + paragraph(note)
+
+
+def _noticed(records: Sequence[Mapping[str, Any]], outcome: str) -> str:
+    killed = sum(record[outcome] == "killed" for record in records)
+    low, high = wilson(killed, len(records))
+    return f"{killed} of {len(records)} ({low:.2f} to {high:.2f})"
 
 
 def _survives(record: Mapping[str, Any]) -> bool:

@@ -44,14 +44,13 @@ PARTS = {
     "sweep": "paper/sweep",
 }
 """What is changed, below src/nsr."""
-TESTS = ("nn", "reading", "program", "paper/sweep", "native", "paper/test_commands.py", "learn/test_rules.py")
-TESTS += tuple(f"test_{name}.py" for name in ("training", "ensemble", "adam", "minibatches", "doctests"))
+TESTS = ("nn", "reading", "program", "paper/sweep", "native", "paper/test_commands.py", "learn")
+TESTS += tuple(f"test_{name}.py" for name in ("training", "ensemble", "adam", "minibatches", "doctests", "errors"))
 """What may notice, below tests."""
 LOADED = ("torch", "numpy", "pandas", "scipy.optimize", "hypothesis.strategies", "jaxtyping", "beartype")
 """Imported once, before processes are forked for the mutants; the package itself is not."""
 WORK = ROOT / "runs" / "mutants"
 """The copy of the sources, with its bytecode, and the coverage map, for the next time."""
-MAP = WORK / "map.json"
 OPTIONS = ["-q", "-x", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov"]
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # hypothesis is imported already
 
@@ -194,7 +193,8 @@ def copy_sources(folder: Path) -> None:
 
 def coverage_map(folder: Path) -> dict[str, Any]:
     """The map of all files of tests; those that have not changed since the last time are not run again."""
-    known = json.loads(MAP.read_text()) if MAP.exists() else {}
+    kept = folder.parent / "map.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
     sources = _digest(sorted((ROOT / "src" / "nsr").rglob("*.py")))
     if known.get("sources") != sources:
         known = {"sources": sources, "tests": {}}
@@ -210,8 +210,7 @@ def coverage_map(folder: Path) -> dict[str, Any]:
             found = {"seconds": {}, "lines": {}}
         known["tests"][name] = found | {"digest": digest}
         print(f"{name}: {len(found['seconds'])} tests, {time.perf_counter() - began:.1f} s", flush=True)
-        MAP.parent.mkdir(parents=True, exist_ok=True)
-        MAP.write_text(json.dumps(known))
+        kept.write_text(json.dumps(known))
     return known["tests"]
 
 
@@ -361,11 +360,12 @@ def main() -> None:
     parser.add_argument("--without", type=Path, help="draw none that this file has")
     parser.add_argument("--again", type=Path, help="run the survivors of this file, if not equivalent")
     parser.add_argument("--json", type=Path, help="append a line for each mutant")
+    parser.add_argument("--work", type=Path, default=WORK, help="folder of the copy; two runs at once need two")
     chosen = parser.parse_args()
     limits = Limits(chosen.budget)
     for name in LOADED:
         importlib.import_module(name)
-    folder = WORK / "copy"
+    folder = chosen.work.absolute() / "copy"
     copy_sources(folder)
     known = coverage_map(folder)
     if chosen.again:

@@ -218,6 +218,7 @@ def fresh_process(monkeypatch):
     monkeypatch.setattr("nsr.adam._reported", set())
 
 
+@pytest.mark.outer
 def test_it_can_be_switched_off():
     code = (
         "from nsr import NSR, Recipe, fit; from nsr.data import all_pairs;"

@@ -84,6 +84,7 @@ def test_a_damaged_file_in_the_cache_is_not_used(tmp_path):
     assert module._is_intact(built)  # it was built again
 
 
+@pytest.mark.outer
 @needs_compiler
 def test_one_flipped_bit_in_the_cache_is_built_again(tmp_path):
     library()

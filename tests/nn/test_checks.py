@@ -105,6 +105,10 @@ def test_the_layers_for_lists_graphs_and_images_take_arrays_too():
         ([1, 2, 3], "x must have 2 numbers in its last axis, got shape (3,)"),
         (5, "x must have 2 numbers in its last axis, got shape ()"),
         ([[2**64, 1]], "x must hold numbers that fit int64 or float64, got an array of dtype object"),
+        (
+            np.array([[2**63, 1]], dtype=np.uint64),
+            "x must hold real numbers, and integers that fit int64, got torch.uint64",
+        ),
         ([[1j, 1]], "x must hold real numbers, and integers that fit int64, got torch.complex128"),
     ],
 )

@@ -25,6 +25,7 @@ def test_sides_put_every_column_where_its_weight_is_positive():
         (Compare(">", A, B), Atom.difference("a", "b")),
         (Compare("<=", A, Constant(3)), Atom.difference("a", constant=Fraction(3))),
         (Compare(">", Linear([(Fraction(11, 10), B)]), A), Atom((("b", 11), ("a", -10)))),
+        (Compare(">", Linear([(Fraction(1, 2), A)]), B), Atom((("a", 1), ("b", -2)))),
         (Compare("=", Constant(7), 2 * A), Atom.difference("a", constant=Fraction(7, 2))),
         (Compare(">", A + B, C + 40), Atom((("a", 1), ("b", 1), ("c", -1)), Fraction(40))),
         (Compare(">", Where(Compare(">", A, B), A, B), C), None),

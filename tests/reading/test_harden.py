@@ -1,5 +1,7 @@
 """A trained model can be read: as the rule it computes, or not at all."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -357,6 +359,30 @@ def test_data_may_be_arrays_lists_and_pairs():
     assert harden(register, names="ab", data=huge) == Compare(">", A, B)
 
 
+def test_integers_within_two_to_the_62_are_read():
+    register, far = written(2, (0, ">", 1, 0.0)), 2**62
+    assert harden(register, names="ab", data=torch.tensor([[far, 0], [0, far], [5, 5]])) == Compare(">", A, B)
+    for number in (far + 1, -far - 1):
+        with pytest.raises(ValueError, match=r"^integers in the data must lie within 2\^62"):
+            harden(register, data=torch.tensor([[number, 0], [5, 5]]))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "scale", "read"),
+    [
+        (5 + 1 / 32, 1.0, "5"),
+        (5 + 1 / 16, 1.0, "5.06"),
+        (5 + 1 / 256, 10.0, "5"),
+        (5 + 1 / 128, 10.0, "5.007"),
+        (7.5, 0.1, "7"),
+        (7.625, 0.1, "7.6"),
+    ],
+)
+def test_without_data_a_constant_is_the_simplest_within_a_twentieth_of_a_step(threshold, scale, read):
+    register = written(1, (0, ">=", 1, threshold), constants=True, scale=scale)
+    assert harden(register, names="a") == Compare(">=", A, Constant(Fraction(read)))
+
+
 @pytest.mark.usefixtures("unchecked")
 def test_wrong_arguments_are_refused_in_a_sentence():
     with pytest.raises(ValueError, match=r"^the answers for a register must be 0 or 1, got 7$"):
@@ -371,6 +397,8 @@ def test_wrong_arguments_are_refused_in_a_sentence():
         match=r"^data must be \(rows, inputs\) with at least one row, and one answer for each, got \(0, 2\)$",
     ):
         harden(register, data=torch.zeros(0, 2))
+    with pytest.raises(ValueError, match=r"got \(2, 2, 2\)$"):
+        harden(register, data=torch.zeros(2, 2, 2))
     with pytest.raises(ValueError, match=r"^data must be \(rows, 2\), got \(3, 1\)$"):
         harden(register, data=torch.zeros(3, 1))
     with pytest.raises(ValueError, match=r"^data must be finite, got NaN or infinity$"):

@@ -102,3 +102,37 @@ def test_what_three_atoms_share_is_factored_out():
     found = formula(table(patterns, above), np.array(above))
     assert comparisons(found) == 5
     assert [bool(value(found, pattern)) for pattern in patterns] == above
+
+
+@pytest.mark.parametrize(
+    ("rule", "least"),
+    [
+        (lambda a, b, c, d, e: a > 0 and (b >= 0 or (c < 0 and (d != 0 or e == 0))), 5),
+        (lambda a, b, c, d, e: a > 0 or (b >= 0 and (c < 0 or (d != 0 and e == 0))), 5),
+        (lambda a, b, c, d, _: (a >= 0 and b > 0) or (c != 0 and d <= 0), 4),
+        (lambda a, b, c, d, _: (a >= 0 or b > 0) and (c != 0 or d <= 0), 4),
+        (lambda a, b, c, d, _: (a == 0 and b == 0) or (c == 0 and d < 0), 4),
+        (lambda a, b, *_: (a > 0) != (b > 0), 2),  # exactly one of two
+        (lambda a, b, c, *_: (a > 0) + (b == 0) + (c >= 0) >= 2, 3),
+    ],
+)
+def test_no_comparison_is_made_twice_where_once_is_enough(rule, least):
+    patterns = every(5, signs=(-1, 0, 1))
+    wanted = np.array([rule(*pattern) for pattern in patterns])
+    found = formula(table(patterns, wanted), wanted)
+    assert comparisons(found) == least
+    assert [bool(value(found, pattern)) for pattern in patterns] == wanted.tolist()
+
+
+def test_eight_comparisons_are_counted():
+    sides = [(Variable(f"a{at}"), Variable(f"b{at}")) for at in range(8)]
+    patterns = np.array(every(8))
+    wanted = (patterns > 0).sum(1) >= 7
+    found = formula(Table(patterns, wanted.astype(np.int64), sides, [1.0] * 8), wanted)
+    assert comparisons(found) == 8
+    assert str(found).startswith("at least 7 of (")
+
+
+def test_without_patterns_the_class_is_the_first():
+    empty = Table(np.zeros((0, 1), dtype=np.int8), np.zeros(0, dtype=np.int64), SIDES[:1], [1.0])
+    assert str(class_formula(empty, 3)) == "0"

@@ -8,11 +8,12 @@ import torch
 
 from nsr import NSR, Recipe, fit
 from nsr.data import node_update_rows, random_graph, random_lists
-from nsr.nn import MLP, NAU, NodeUpdate, RecurrentMinimum, ShortestPaths
-from nsr.program import Paths, Variable
+from nsr.nn import MLP, NAU, NodeUpdate, RecurrentCount, RecurrentMinimum, ShortestPaths
+from nsr.program import Constant, Paths, Variable
 from nsr.program.folds import MINIMA
 from nsr.reading import UnreadableError, harden
-from tests.reading.samples import written
+from nsr.reading.loops import read_loop
+from tests.reading.samples import unit_weights, written
 
 
 def paths(*, weight: tuple[float, float] | None = None, bias: float = 0.0, operator: str = "<=") -> ShortestPaths:
@@ -137,3 +138,127 @@ def test_evidence_says_where_the_parts_of_a_loop_and_of_a_message_came_from():
         "acceptance": "answers"
     }
     assert dict(harden(paths(), data=rows()).evidence.sources) == gate | {"acceptance": "labels"}
+
+
+def minimum() -> RecurrentMinimum:
+    return RecurrentMinimum(written(2, (0, "<=", 1, 0.0), scale=10.0)).double()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("model", "near"),
+    [([3.0, 30.0, 0.1], True), ([3.0, 33.0, 0.0], True), ([3.0, 34.0, 0.0], False), ([3.0, 30.0, 0.11], False)],
+)
+def test_without_answers_a_loop_must_be_within_a_tenth_of_the_model(model, near):
+    lists = torch.tensor([[3, 5], [40, 30], [0, 2]])
+    if near:
+        evidence = read_loop(minimum(), lists, None, 0.0, model=np.array(model)).evidence
+        assert evidence.with_model == 1
+        assert evidence.distance == pytest.approx(np.abs(np.array(model) - [3, 30, 0]).max())
+    else:
+        with pytest.raises(UnreadableError, match="1 of 3 lists contradict"):
+            read_loop(minimum(), lists, None, 0.0, model=np.array(model))
+        assert read_loop(minimum(), lists, None, 0.4, model=np.array(model)).evidence.with_model == pytest.approx(2 / 3)
+
+
+def test_the_gate_is_read_on_the_pairs_that_the_lists_show():
+    assert harden(minimum(), data=[[1, 2], [5, 3], [4, 9]]).evidence.not_covered == ("best == x",)
+    assert harden(minimum(), data=[[1, 2], [5, 3], [4, 4]]).evidence.not_covered == ()
+    one = harden(minimum(), data=[[1], [5]])  # no list shows a pair: the gate is asked about integers
+    assert one in MINIMA
+    assert one.evidence.not_covered == ()
+
+
+def test_a_contradicting_list_is_shown_with_what_it_should_give():
+    lists = [[at, 9, 8] for at in range(7)]
+    with pytest.raises(UnreadableError) as error:
+        harden(minimum(), data=(lists, [-1.0] * 7))
+    lines = str(error.value).splitlines()
+    assert lines[0] == "no exact reading: 7 of 7 lists contradict the nearest loop"
+    assert lines[-5:] == [f"  list {at}: [{at}, 9, 8] should give -1, not {at}" for at in range(5)]
+    assert error.value.rows == tuple(range(7))
+
+
+def test_by_default_a_loop_is_read_on_500_lists():
+    read = harden(minimum())
+    assert read in MINIMA
+    assert read.evidence.rows == 500
+    lists = torch.randint(-10, 10, (500, 5), generator=torch.Generator().manual_seed(0))
+    soft = RecurrentMinimum(written(2, (0, "<=", 1, 0.0)))
+    assert harden(soft).evidence == harden(soft, data=lists).evidence  # the distance depends on every list
+
+
+def test_a_row_may_hold_a_distance_alone():
+    alone = harden(paths(), data=torch.tensor([[0.0, 4.0], [0.0, 7.0]]))
+    assert alone.shortest
+    with pytest.raises(ValueError, match=r"got \(5, 1\)$"):
+        harden(paths(), data=torch.zeros(5, 1))
+
+
+@pytest.mark.parametrize(("bias", "constant"), [(0.3, 0), (0.7, 1), (2.25, "2.25")])
+def test_of_several_constants_of_a_message_the_answers_choose(bias, constant):
+    """An integer is tried first, then the learned constant, then 0."""
+    own = rows()
+    module = paths(weight=(1.0, 1.0), bias=bias)
+    inbox = own.x.double()
+    counts = inbox[:, 0].long()
+    arrived = inbox[:, 2::2] + inbox[:, 3::2] + float(Fraction(constant))
+    present = torch.arange(arrived.shape[1]) < counts.unsqueeze(-1)
+    answers = torch.minimum(inbox[:, 1], torch.where(present, arrived, torch.inf).amin(-1))
+    read = harden(module, data=(inbox, answers))
+    assert read.message == (Variable("distance") + Variable("weight") + Fraction(constant)).simplified()
+
+
+def test_a_count_starts_at_zero_and_grows_by_one():
+    lists = torch.tensor([[3, 3, 1, 3], [2, 5, 5, 5], [4, 4, 4, 4], [0, -1, 1, 0]])
+    module = RecurrentCount(written(2, (0, "=", 1, 0.0), scale=10.0))
+    read = harden(module, data=(lists, torch.tensor([2.0, 0.0, 3.0, 1.0])))
+    assert (read.state, read.start) == ("count", Constant(0))
+    assert read.evidence.agreement == 1
+    assert read(lists, torch.full((4,), 4)).tolist() == [2, 0, 3, 1]
+    assert read(lists, torch.tensor([2, 4, 1, 3])).tolist() == [1, 0, 0, 0]
+    assert read.evidence.not_covered == ()
+
+
+def test_a_gate_meets_the_smallest_number_so_far():
+    """Pairs of a list are the one that is kept and the next, and none of what follows the list."""
+    lists = torch.tensor([[5, 1, 3], [9, 7, 7]])
+    with torch.no_grad():
+        own = read_loop(minimum(), lists, None, 0.0).evidence
+        assert own.not_covered == ()  # 7 and 7 are met
+        short = read_loop(minimum(), lists, None, 0.0, lengths=torch.tensor([3, 2])).evidence
+        assert short.not_covered == ("best == x",)
+    assert own.margin is not None
+    assert own.dropped == ()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("lists", "not_covered"),
+    [
+        ([[1, 3, 1], [5, 4, 9]], ()),  # 1 is kept and met again
+        ([[5, 4, 4], [1, 2, 3]], ()),  # 4 takes the place of 5
+        ([[5, 4, 5], [1, 2, 3]], ("best == x",)),  # 5 is not kept
+    ],
+)
+@pytest.mark.parametrize("size", [0.5, 10.0])
+def test_a_pair_is_what_the_gate_keeps_and_the_next_number(lists, not_covered, size):
+    module = minimum()
+    module.gate.w_sign[0], module.gate.w_zero[0], module.gate.bias[0] = unit_weights("<=", size=size)
+    lists = torch.tensor(lists)
+    read = read_loop(module, lists, lists.amin(-1).double().numpy(), 0.0)
+    assert read.evidence.not_covered == not_covered
+    assert read.evidence.margin == pytest.approx(size, rel=1e-3)
+
+
+def test_by_default_paths_are_read_on_25_graphs():
+    generator = np.random.default_rng(0)
+    inboxes = node_update_rows([random_graph(generator) for _ in range(25)], messages=9).distinct().x
+    assert harden(paths()).evidence == harden(paths(), data=inboxes).evidence
+
+
+def test_a_gate_that_never_keeps_anything_gives_the_last_number_and_each_part_has_one_source():
+    lists = torch.tensor([[1, 2, 3], [3, 1, 2]])
+    read = harden(RecurrentMinimum(written(2)), data=(lists, lists[:, -1].double()))
+    assert read.evidence.dropped == ("best with x",)
+    assert read.evidence.sources == (("formula", "answers"), ("acceptance", "labels"))

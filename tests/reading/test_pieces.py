@@ -25,7 +25,9 @@ def test_weights_are_rounded_within_the_bounds_of_a_nau():
     assert integer_weights(sums([[0.51, -0.49]]), 0).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize(("bias", "constant"), [(3.99, 4), (4.019, 4), (4.03, "4.03"), (-2.985, -3), (0.015, 0)])
+@pytest.mark.parametrize(
+    ("bias", "constant"), [(3.99, 4), (3.98, 4), (3.979, "3.98"), (4.019, 4), (4.03, "4.03"), (-2.985, -3), (0.015, 0)]
+)
 def test_the_learned_constant_is_the_simplest_number_within_a_fiftieth(bias, constant):
     assert learned_constant(sums([[0.0], [0.0]], [7.0, bias]), 1) == Fraction(constant)
     assert learned_constant(sums([[0.0]]), 0) == 0
@@ -46,3 +48,18 @@ def test_with_floats_the_constant_is_the_simplest_up_to_rounding():
     columns, chosen = Columns(x, ("a", "b")), np.ones(3, bool)
     y = (x[:, 0] + x[:, 1] + 2.5).numpy() + np.array([0, 4e-16, -4e-16])
     assert str(read_branch(sums([[1.0, 1.0]]), 0, columns, chosen, y)) == "a + b + 2.5"
+
+
+def test_where_floats_do_not_agree_on_a_constant_it_is_the_median_of_what_is_left():
+    x = torch.tensor([[0.25], [0.5], [0.75], [1.5]], dtype=torch.float64)
+    y = x[:, 0].numpy() + np.array([0.0, 0.0, 1.0, 1.0])
+    assert str(read_branch(sums([[1.0]]), 0, Columns(x, ("a",)), np.ones(4, bool), y)) == "a + 0.5"
+    y = x[:, 0].numpy() + np.array([7.0, 2.0, 2.0, 2.0])  # one row is wrong
+    assert str(read_branch(sums([[1.0]]), 0, Columns(x, ("a",)), np.ones(4, bool), y)) == "a + 2"
+
+
+@pytest.mark.parametrize("rounding", [2.0**-51, -(2.0**-51)])
+def test_the_simplest_constant_is_found_on_either_side_of_the_median(rounding):
+    x = torch.tensor([[0.25], [0.5], [0.75]], dtype=torch.float64)
+    y = x[:, 0].numpy() + 2.5 + rounding
+    assert str(read_branch(sums([[1.0]]), 0, Columns(x, ("a",)), np.ones(3, bool), y)) == "a + 2.5"

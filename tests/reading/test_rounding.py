@@ -1,10 +1,11 @@
 from fractions import Fraction
+from math import log
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsr.reading.rounding import simplest
+from nsr.reading.rounding import number_nats, rounding_tolerance, simplest
 
 NUMBERS = st.fractions(-(10**6), 10**6, max_denominator=10**4)
 
@@ -38,3 +39,34 @@ def test_it_lies_where_it_may(one, other, near):
     low, high = sorted((one, other))
     if low < high:
         assert low <= simplest(low, high, min(max(near, low), high)) <= high
+
+
+def test_twenty_decimal_places_are_tried():
+    near = Fraction(1, 3)
+    assert simplest(Fraction(7, 10**20), Fraction(7, 10**20), near) == Fraction(7, 10**20)
+    assert simplest(Fraction(7, 10**21), Fraction(7, 10**21), near) == near
+
+
+@pytest.mark.parametrize(
+    ("number", "nats"),
+    [
+        ("0", 0.0),
+        ("1", log(2)),  # the sign alone
+        ("-1", log(2)),
+        ("7", log(2) + 1.3 * log(7)),
+        ("5000", log(2) + 1.3 * log(5) + 0.7 * 3),
+        ("37.3", log(2) + 1.3 * log(373) + 0.7),
+        ("1/2", log(2) + 1.3 * log(2) + 1.4),  # cheaper than 0.5
+        ("-2/3", log(2) + 1.3 * log(2 * 3) + 1.4),
+        ("1e-12", log(2) + 0.7 * 12),
+        ("1e-13", log(2) + 1.3 * log(10**13) + 1.4),  # too many places for a decimal
+        ("1e-15", log(2) + 1.3 * log(10**15) + 1.4),
+        (f"1/{10**15 + 1}", log(2) + 40),  # the dearest
+    ],
+)
+def test_a_number_costs_its_digits_and_their_place_as_a_decimal_or_as_a_fraction(number, nats):
+    assert number_nats(Fraction(number)) == pytest.approx(nats, rel=1e-12)
+
+
+def test_sixteen_roundings_of_half_a_unit_are_allowed():
+    assert rounding_tolerance(3.0, 0.5) == 24.0

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from math import log
 
 import pytest
 import torch
@@ -66,6 +67,20 @@ def test_a_pattern_stays_open_unless_its_rows_decide_it():
     assert majority_classes(even, atom, decisive=0.1) == {(-1,): 0}
     right = rows_of([[1, 0], [0, 1]], [1, 0])
     assert majority_classes(right, atom, decisive=1000.0) == {(1,): 1, (-1,): 0}  # no label is wrong
+    assert majority_classes(right, atom) == {(1,): 1, (-1,): 0}  # and no row is a tie
+    assert majority_classes(even, atom) == {(1,): 0, (-1,): 0}
+
+
+@pytest.mark.parametrize(("decisive", "decided"), [(2 * log(3), True), (2 * log(3) + 1e-9, False)])
+def test_a_pattern_is_decided_by_the_lead_times_the_nats_of_a_label(decisive, decided):
+    rows = rows_of([[1, 0]] * 4, [2, 2, 2, 0])  # a quarter of the labels is wrong; 2 leads by two rows
+    assert majority_classes(rows, [Atom.difference("a", "b")], decisive=decisive) == ({(1,): 2} if decided else {})
+
+
+@pytest.mark.parametrize(("decisive", "decided"), [(0.5, True), (0.6, False)])
+def test_half_a_row_decides_half_as_much(decisive, decided):
+    rows = rows_of([[1, 0]] * 2, [1, 0], weight=[0.75, 0.25])  # half of log(3) is 0.549
+    assert majority_classes(rows, [Atom.difference("a", "b")], decisive=decisive) == ({(1,): 1} if decided else {})
 
 
 def test_two_classes_are_a_formula_and_more_are_a_choice():
@@ -76,6 +91,10 @@ def test_two_classes_are_a_formula_and_more_are_a_choice():
     rows = rows_of([[0, 1], [1, 1], [2, 1]], [2, 1, 0])
     assert answers(three, rows).tolist() == [2, 1, 0]
     assert comparisons(three) == 2
+    assert str(three) == "where(a > b, 0, where(a == b, 1, 2))"
+    two = [atom, Atom.difference("b", constant=Fraction(3))]
+    table = {(a, b): 0 if a > 0 and b > 0 else 2 if a > 0 else 1 for a in (-1, 0, 1) for b in (-1, 0, 1)}
+    assert str(class_expression(table, two, 3)).startswith("where(a <= b, 1, ")  # the class of fewest comparisons first
     assert answers(class_expression({}, [], 3), rows).tolist() == [0, 0, 0]
 
 
@@ -106,6 +125,41 @@ def test_where_labels_are_wrong_the_gap_may_contradict_two_rows_more():
     assert (gap.below, gap.above) == (9, 10)
 
 
+@pytest.mark.parametrize(
+    ("numbers", "classes", "gap"),
+    [
+        ([1, 4, 4, 4, 9, 11], [0, 0, 0, 0, 1, 1], (4, 9)),  # rows that are equal to 4 are like those below it
+        ([1, 3, 4, 9, 9, 9], [0, 0, 1, 1, 1, 1], (3, 4)),  # and here like those above it
+    ],
+)
+def test_rows_on_the_border_belong_to_either_side(numbers, classes, gap):
+    found = allowed(rows_of([[n, 0] for n in numbers], classes), [Atom(A, Fraction(4))], 0)
+    assert (found.low, found.high) == gap
+
+
+def test_the_cut_contradicts_the_least_weight():
+    rows = rows_of([[n, 0] for n in (1, 2, 3, 4)], [0, 1, 0, 1], weight=[1, 1, 5, 1])
+    gap = allowed(rows, [Atom(A, Fraction(3))], 0)
+    assert (gap.below, gap.above) == (3, 4)
+
+
+@pytest.mark.parametrize(("weight", "allows"), [(2.0, True), (2.5, False)])
+def test_where_labels_are_wrong_two_rows_on_the_border_do_not_count(weight, allows):
+    classes = [0] * 4 + [2] + [1] * 4
+    classes[1] = 1  # a wrong label
+    rows = rows_of([[n, 0] for n in range(9)], classes, weight=[1.0] * 4 + [weight] + [1.0] * 4)
+    assert (allowed(rows, [Atom(A, Fraction(4))], 0) is not None) is allows
+
+
+def test_the_gap_ends_at_the_first_and_at_the_last_value():
+    low = rows_of([[n, 0] for n in range(12)], [0, 0, *[1] * 7, 0, 1, 1])
+    gap = allowed(low, [Atom(A, Fraction(1))], 0)
+    assert (gap.low, gap.high, gap.below, gap.above) == (0, 4, 1, 2)
+    high = rows_of([[n, 0] for n in range(12)], [0, 0, 1, *[0] * 7, 1, 1])
+    gap = allowed(high, [Atom(A, Fraction(9))], 0)
+    assert (gap.low, gap.high, gap.below, gap.above) == (7, 11, 9, 10)
+
+
 def test_where_equality_is_a_case_of_its_own_and_at_the_ends_an_atom_stays():
     equal = rows_of([[n, 0] for n in range(9)], [0] * 4 + [1] + [0] * 4)
     atom = Atom(A, Fraction(4))
@@ -113,6 +167,7 @@ def test_where_equality_is_a_case_of_its_own_and_at_the_ends_an_atom_stays():
     assert simplest_atom(equal, [atom], 0, lambda atom, gap: gap.middle) is atom
     constant = rows_of([[n, 0] for n in range(9)], [1] * 9)
     assert allowed(constant, [Atom(A, Fraction(0))], 0) is None
+    assert allowed(constant, [Atom(A, Fraction(8))], 0) is None
 
 
 def test_the_other_atoms_decide_with_it():

@@ -118,3 +118,42 @@ def test_first_atoms_are_of_different_sums_and_values_are_counted():
     assert screen.n_values(DIFFERENCE) == len(set((rows.columns.x[:, 0] - rows.columns.x[:, 1]).tolist()))
     assert screen.among == 3
     assert Screen(rows, [A], among=7).among == 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_atom_of_a_chain_leaves_the_least_and_there_are_at_most_four(seed):
+    rows = random_rows(seed)
+    chain = Screen(rows, [A, B]).chain()
+    assert len(chain) == 4
+    every = [Atom(weights, Fraction(value)) for weights in (A, B) for value in range(-4, 5)]
+    for count in range(4):
+        left = {atom: entropy(patterns(rows, [*chain[:count], atom]).tolist(), rows) for atom in every}
+        least = min(value for atom, value in left.items() if atom not in chain[:count])
+        assert left[chain[count]] == pytest.approx(least)
+
+
+def test_a_chain_goes_on_while_anything_is_left_and_something_can_be_compared():
+    rows = rows_of([[n, 0] for n in range(5)], [0, 1, 0, 1, 0], weight=[0.1] * 5)
+    chain = Screen(rows, [A]).chain()
+    assert sorted(atom.constant for atom in chain) == [1, 3]
+    assert Screen(rows, [A]).chain(start=chain[:1]) == chain
+    assert Screen(rows, [A]).chain(sums=[]) == []
+    assert Screen(rows, [B]).chain(taken=[Atom(B, Fraction(0))]) == []  # the only value of b
+
+
+@pytest.mark.parametrize(("nats", "best"), [(5.5, A), (6.5, DIFFERENCE), (12.0, DIFFERENCE)])
+def test_a_sum_of_two_columns_is_taken_if_it_is_better_by_six_nats(nats, best):
+    x, classes = [[0, 1], [5, 6], [6, 5], [1, 0]], [0, 0, 1, 1]
+    groups = np.zeros(4, dtype=np.int64)
+    [alone] = Screen(rows_of(x, classes), [A]).splits(groups)
+    rows = rows_of(x, classes, weight=[nats / alone.left] * 4)  # a - b leaves nothing, and a leaves as much
+    assert Screen(rows, [A, DIFFERENCE]).splits(groups)[0].atom.weights == best
+
+
+def test_a_constant_without_a_unit_is_passed_over_too():
+    rows = rows_of(torch.tensor([[n / 3, 0.0] for n in range(10)], dtype=torch.float64), [0] * 4 + [2] + [1] * 5)
+    screen, groups = Screen(rows, [A]), np.zeros(10, dtype=np.int64)
+    [first] = screen.splits(groups)
+    [second] = screen.splits(groups, [first.atom])
+    assert float(first.atom.constant) == 4 / 3
+    assert second.atom != first.atom
