@@ -109,3 +109,8 @@ def test_a_disjunction_of_conjunctions_is_found_again_or_a_shorter_one(count):
         formula = smallest_formula(table, SIDES)
         assert {pattern: says(formula, pattern) for pattern in table} == table
         assert comparisons(formula) <= sum(cost for cost, _ in chosen)
+
+
+def test_where_no_row_shows_equal_sides_the_comparison_is_strict():
+    assert smallest_formula({(-1,): True, (1,): False}, SIDES[:1]) == Compare("<", A, B)
+    assert smallest_formula({(-1,): False, (1,): True}, SIDES[:1]) == Compare(">", A, B)

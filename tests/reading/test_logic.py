@@ -1,6 +1,7 @@
 """Formulas of many atoms, checked against the table they were made from, pattern by pattern."""
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -136,3 +137,10 @@ def test_eight_comparisons_are_counted():
 def test_without_patterns_the_class_is_the_first():
     empty = Table(np.zeros((0, 1), dtype=np.int8), np.zeros(0, dtype=np.int64), SIDES[:1], [1.0])
     assert str(class_formula(empty, 3)) == "0"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_comparison_that_excludes_most_patterns_is_factored_out(seed):
+    patterns = random.Random(seed).sample(every(4, (-1, 0, 1)), 40)
+    classes = [a == 0 and (b < 0 or (c < 0 and d == 0)) for a, b, c, d in patterns]
+    assert comparisons(class_formula(table(patterns, classes), 2)) <= 4

@@ -12,7 +12,7 @@ from nsr.nn import MLP, NAU, NodeUpdate, RecurrentCount, RecurrentMinimum, Short
 from nsr.program import Constant, Paths, Variable
 from nsr.program.folds import MINIMA
 from nsr.reading import UnreadableError, harden
-from nsr.reading.loops import read_loop
+from nsr.reading.loops import _pairs_met, read_loop
 from tests.reading.samples import unit_weights, written
 
 
@@ -262,3 +262,12 @@ def test_a_gate_that_never_keeps_anything_gives_the_last_number_and_each_part_ha
     read = harden(RecurrentMinimum(written(2)), data=(lists, lists[:, -1].double()))
     assert read.evidence.dropped == ("best with x",)
     assert read.evidence.sources == (("formula", "answers"), ("acceptance", "labels"))
+
+
+def test_a_gate_that_does_not_decide_keeps_nothing():
+    """The program of a gate holds where its logit is positive, and the pairs it is read on are those it would meet."""
+    undecided = RecurrentMinimum(written(2)).double()
+    for parameter in undecided.parameters():
+        torch.nn.init.zeros_(parameter)
+    met = _pairs_met(undecided, torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.double), torch.tensor([3]))
+    assert met.tolist() == [[1, 2], [2, 3]]

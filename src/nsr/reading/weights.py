@@ -23,8 +23,7 @@ def ratio_nats(ratio: Fraction) -> float:
 
 def simplest_ratio(low: Fraction, high: Fraction) -> Fraction:
     """The cheapest number between two of the same sign: a decimal, the inverse of one, or a fraction."""
-    middle = (low + high) / 2
-    return min(simple_ratios(low, high), key=lambda option: (ratio_nats(option), abs(option - middle)))
+    return min(simple_ratios(low, high), key=ratio_nats)
 
 
 def simple_ratios(low: Fraction, high: Fraction) -> list[Fraction]:
