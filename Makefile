@@ -18,15 +18,15 @@ reproduce: setup
 test: setup lint
 	$(PYTEST)
 
-# The outer ring: all tests, also those marked outer, with a coverage gate, 20 kills, 2,000 programs per target, and a
-# slice of the attack; then the eager numeric tests as a CPU without vector instructions would run them.
+# The outer ring: the eager numeric tests as a CPU without vector instructions would run them, then the tests marked
+# outer, and those of emitted code and of killed sweeps with 2,000 programs per target and 20 kills.
 outer: setup other-cpu
-	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" --cov --cov-report term \
-	  $(addprefix --ignore=,$(FARTHEST))
+	$(PYTEST) -m outer $(addprefix --ignore=,$(AT_LENGTH) $(FARTHEST))
+	NSR_PROGRAMS=2000 NSR_KILLS=20 $(PYTEST) -m "outer or not outer" $(AT_LENGTH)
+AT_LENGTH := tests/program/emit tests/paper/sweep/test_faults.py
 
-# What takes longest or needs most of a machine: a Slurm and a Dask cluster with faults, the playground in a browser.
-FARTHEST := tests/paper/sweep/test_dask_processes.py tests/paper/sweep/test_slurm_daemons.py \
-  tests/paper/sweep/test_slurm_walltime.py tests/playground
+# What takes longest or needs most of a machine: faults of a Dask cluster, walltimes of Slurm, the playground in a browser.
+FARTHEST := tests/paper/sweep/test_dask_processes.py tests/paper/sweep/test_slurm_walltime.py tests/playground
 farthest: setup
 	$(PYTEST) -m "outer or not outer" $(FARTHEST)
 

@@ -28,7 +28,7 @@ def test_the_command_has_the_same_records_on_slurm_as_without_it(tmp_path):
         out = tmp_path / "runs"
         options = ["--cluster", str(config), "--workers", "2", "--walltime", "00:10:00", "--out", str(out), "--json"]
         command = [sys.executable, "-m", "nsr", *words, *options]
-        done = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, done.stderr
         assert "nsr: 2 jobs submitted to Slurm, each with 1 workers" in done.stderr
         assert slurm.jobs() == []  # none is left behind
@@ -48,7 +48,7 @@ def test_a_partition_that_is_not_there_is_a_sentence(tmp_path):
         command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--profile", "smoke", "--model", "nsr"]
         options = ["--cluster", str(config), "--queue", "nowhere", "--out", str(tmp_path / "runs"), "--quiet"]
         done = subprocess.run(
-            [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=60, check=False
+            [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=300, check=False
         )
     assert done.returncode == 2
     assert "nsr: Slurm does not take the job: " in done.stderr
