@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import textwrap
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -536,8 +537,20 @@ def digits_difference(m: Measured) -> str:
         f"On the test pairs of `>` the NSR is right on {fmean(nsr.values['accuracy']):.4f}, the MLP on "
         f"{fmean(mlp.values['accuracy']):.4f}. Seed by seed the NSR less the MLP is {fmean(gaps):+.4f} (95 % interval "
         f"{fmean(gaps) - half:+.4f} to {fmean(gaps) + half:+.4f}, {len(gaps)} seeds); the NSR is ahead in {wins} of "
-        f"{len(gaps)}. Shown pairs up to 3 apart, it is right on {min(apart):.4f} to {max(apart):.4f} of the others."
+        f"{len(gaps)}. Shown pairs up to 3 apart, it is right on {min(apart):.4f} to {max(apart):.4f} of the others. "
+        f"On the split, settings tried with at least three seeds: {_on_split(m, 'nsr')}; {_on_split(m, 'mlp')}."
     )
+
+
+def _on_split(m: Measured, model: str) -> str:
+    """How many settings of > were tried with enough seeds, and the range of their mean accuracies."""
+    groups = defaultdict(list)
+    for line in (m.folder / "digits_settings.jsonl").read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        if (record["model"], record["comparison"], record["images"], record["pairs"]) == (model, ">", "MNIST", "all"):
+            groups[json.dumps(record["settings"], sort_keys=True)].append(record["accuracy"])
+    means = [fmean(scores) for scores in groups.values() if len(scores) >= 3]
+    return f"{len(means)} of the {model.upper()}, with means of {min(means):.4f} to {max(means):.4f}"
 
 
 def _findings(m: Measured, found: Mapping[tuple[str, str, str], Any], shown: Sequence[str]) -> str:
