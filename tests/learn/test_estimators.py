@@ -27,6 +27,7 @@ QUICK = {"restarts": 1, "time_limit": 1e-9}
 """A search whose time is up at once: it ends after the screen, and a network is trained to predict."""
 
 
+@pytest.mark.outer
 @parametrize_with_checks([NSRClassifier(**QUICK), NSRRegressor(**QUICK)])
 def test_scikit_learn_accepts_both(estimator, check, unchecked):
     if "check_array_api_input" not in str(check):  # see below

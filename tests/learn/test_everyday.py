@@ -216,6 +216,7 @@ def test_texts_of_two_columns_can_be_equal():
     assert learned.rule == "True if billing == shipping, else False"
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("language", ["check-sql", "dbt", "check-constraint", "pandera", "python", "polars"])
 def test_a_learned_rule_is_emitted_with_its_target_and_classes(language):
     table = orders()
@@ -353,6 +354,7 @@ def test_of_many_texts_those_that_say_most_are_used():
     assert learned.verified.wrong == 0
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("seed", range(4))
 def test_missing_dates_leave_no_phantom_conditions(seed):
     """What stands in the place of missing dates may be far apart: no part of a rule is about that."""
@@ -370,6 +372,7 @@ def test_missing_dates_leave_no_phantom_conditions(seed):
         assert margin.below <= 40 * 86_400_000_000, border
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize(
     "written",
     ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%b-%Y", "%Y%m%d", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M:%S"],

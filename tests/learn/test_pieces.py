@@ -132,6 +132,7 @@ def texts(found: Pieces) -> set[str]:
     return {str(piece.expression(found.targets)) for piece in found.pieces}
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("name", FOUND)
 def test_pieces_are_found_among_irrelevant_columns(name):
     make, expected = FOUND[name]
@@ -150,7 +151,8 @@ def test_wrong_targets_do_not_matter(name):
     assert found.covered.mean() > 0.93
 
 
-@pytest.mark.parametrize("seeds", [range(5), pytest.param(range(5, 20), marks=pytest.mark.outer)])
+@pytest.mark.outer
+@pytest.mark.parametrize("seeds", [range(5), range(5, 20)])
 @pytest.mark.parametrize(
     "make",
     [

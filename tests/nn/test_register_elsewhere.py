@@ -48,6 +48,7 @@ def test_vmap_over_rows(kind):
     torch.testing.assert_close(vmap(model)(x), model(x), rtol=1e-14, atol=1e-15)
 
 
+@pytest.mark.outer
 @pytest.mark.compiled
 @KINDS
 def test_torch_compile_in_one_graph(kind):
@@ -88,6 +89,7 @@ def test_integers_are_exact_in_a_compiled_register():
     assert fast(INTEGERS[:2]).tolist() == [[1, -4, 4, 5 - 2**31], [0, -7, 0, 7]]
 
 
+@pytest.mark.outer
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @KINDS
 def test_onnxruntime(kind, dtype):
