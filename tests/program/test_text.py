@@ -23,11 +23,12 @@ from nsr.program import (
     Or,
     Order,
     Product,
+    Program,
     Truth,
     Variable,
     Where,
 )
-from nsr.program.text import name, number
+from nsr.program.text import name, number, sides
 from tests.program.oracle import worth
 from tests.program.strategies import INTEGERS, expressions
 
@@ -324,3 +325,18 @@ one, two, three = (Variable(word, Kind.DURATION) for word in ("one", "two", "thr
 )
 def test_dates_and_texts_are_written_as_a_person_would(tree, text):
     assert str(tree) == text
+
+
+@pytest.mark.parametrize(
+    ("comparison", "both"),
+    [
+        ("a > 1.5", "a and 1.5"),
+        ("amount + 300*count(country == 'D == E') > 1000", "amount + 300*count(country == 'D == E') and 1000"),
+        ("at least 2 of (a == b, c == d, e > f)", "count(a == b, c == d, e > f) and 2"),
+        ("due > paid + 3 days", "due and paid + 3 days"),
+        ("due >= 2024-01-31", "due and 2024-01-31"),
+    ],
+)
+def test_sides_are_named_without_the_operator(comparison, both):
+    parsed = Program.parse(comparison).expression
+    assert isinstance(parsed, Compare) and sides(parsed) == both

@@ -16,6 +16,7 @@ from nsr.program.cells import evaluate_cells, is_missing
 from nsr.program.conditions import Missing
 from nsr.program.expressions import Compare, Expression, Or, Variable
 from nsr.program.substitution import rebuilt
+from nsr.program.text import sides
 from nsr.program.times import is_temporal
 
 MOST_LEAVES = 20
@@ -71,7 +72,6 @@ def margins_of_rows(expression: Expression, rows: pd.DataFrame) -> dict[str, Mar
         difference = evaluate_cells((node.left - node.right).simplified(), rows, len(rows))
         away = difference[~is_missing(difference)].astype(np.float64)
         below, above = (np.min(side, initial=math.inf) for side in (-away[away < 0], away[away > 0]))
-        sides = str(Compare("=", node.left, node.right)).replace(" == ", " and ")
         unit = 1 if is_temporal(node) else None
-        near[sides] = Margin(float(below), bool((away == 0).any()), float(above), unit)
+        near[sides(Compare("=", node.left, node.right))] = Margin(float(below), bool((away == 0).any()), float(above), unit)
     return near

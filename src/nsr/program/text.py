@@ -177,19 +177,32 @@ def _condition(expression: Condition, around: int) -> str:
     raise TypeError(f"cannot write {type(expression).__name__} as text")
 
 
-def _temporal(comparison: Compare) -> str | None:
-    """A comparison of dates, times or durations, with constants as dates or durations; None where that cannot be."""
+def sides(comparison: Compare) -> str:
+    """Both sides of a comparison, without its operator: ``paid and invoiced + 30 days``."""
+    left, _, right = _sides(comparison)
+    return f"{left} and {right}"
+
+
+def _sides(comparison: Compare) -> tuple[str, str, str]:
+    """The left side, the operator and the right side."""
+    if is_temporal(comparison) and (written := _temporal(comparison)) is not None:
+        return written
+    symbol = "==" if comparison.operator == "=" else comparison.operator
+    return _text(comparison.left, SUM), symbol, _text(comparison.right, SUM)
+
+
+def _temporal(comparison: Compare) -> tuple[str, str, str] | None:
+    """The sides of dates, times or durations, with constants as dates or durations; None where that cannot be."""
     is_point = constant_is_point(comparison)
     if is_point is None:
         return None
     operator, (left, right) = comparison.operator, comparison.children
     if isinstance(right, Linear) and right.constant < 0 and not is_point:  # not due < paid - 3 days
         operator, left, right = MIRRORED[operator], right - right.constant, left - right.constant
-    sides = [_temporal_side(side, is_point) for side in (left, right)]
-    if None in sides:
+    written = _temporal_side(left, is_point), _temporal_side(right, is_point)
+    if written[0] is None or written[1] is None:
         return None
-    symbol = "==" if operator == "=" else operator
-    return f"{sides[0]} {symbol} {sides[1]}"
+    return written[0], "==" if operator == "=" else operator, written[1]
 
 
 def _temporal_side(side: Expression, is_point: bool) -> str | None:
@@ -216,17 +229,13 @@ def _temporal_part(size: Fraction, atom: Expression | None, is_point: bool) -> s
 
 
 def _comparison(expression: Compare, around: int) -> str:
-    if is_temporal(expression) and (written := _temporal(expression)) is not None:
-        return _bound(written, COMPARE, around)
     match expression:
         case Compare((">=" | "<=" | "=" | "!=") as operator, Count(formulas), Constant(value)) if (
             value.denominator == 1 and value >= 0
         ):
             words = f"{COUNTED[operator]} {_digits(value.numerator)} of "
             return _bound(_call(words, formulas), NOT if operator == "!=" else COMPARE, around)
-    symbol = "==" if expression.operator == "=" else expression.operator
-    written = f"{_text(expression.left, SUM)} {symbol} {_text(expression.right, SUM)}"
-    return _bound(written, COMPARE, around)
+    return _bound(" ".join(_sides(expression)), COMPARE, around)
 
 
 def _order(expression: Order) -> str:

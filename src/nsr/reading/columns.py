@@ -8,9 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.program.expressions import Expression, Product, Variable
+from nsr.program.expressions import Compare, Expression, Product, Variable
 from nsr.program.program import Program
 from nsr.program.substitution import substitute
+from nsr.program.text import sides
 from nsr.reading.atoms import CASES, Atom, Weights
 from nsr.reading.derived import Meaning
 from nsr.reading.rounding import as_rational, number_nats, rounding_tolerance, simplest
@@ -103,7 +104,8 @@ class Columns:
 
     def readable_sides(self, atom: Atom) -> str:
         """Both sides of an atom as text: ``paid and invoiced + 30 days``."""
-        return str(self.readable(atom.compare("="))).replace(" == ", " and ")
+        equality = self.readable(atom.compare("="))
+        return sides(equality) if isinstance(equality, Compare) else str(equality)
 
     def evaluate(self, program: Program) -> np.ndarray:
         """A program's answer for each row."""
