@@ -61,6 +61,22 @@ def test_the_convention_is_silent_where_rows_decide_and_where_prices_differ():
     assert "0.85*a > b and a > 1.18*b" in not_distinguished(reader, rule)
 
 
+def test_a_simpler_factor_that_one_more_row_contradicts_is_named_where_labels_are_wrong():
+    exact = labelled(1 / 0.36, keep_away=(2.765, 2.78), count=800)
+    x = torch.cat([exact.columns.x, torch.tensor([[2775, 1000]])])  # above 2.77, and below 1 / 0.36
+    wrong = np.random.default_rng(1).random(len(exact)) < 0.05
+
+    def reader_of(classes: np.ndarray) -> Reader:
+        return Reader(LabelledRows(Columns(x, ["a", "b"]), np.append(classes, 1), np.ones(len(x)), 2))
+
+    reader = reader_of(np.where(wrong, 1 - exact.classes, exact.classes))
+    rule, true = (reader.read([Atom((("a", a), ("b", -b)))]) for a, b in ((100, 277), (9, 25)))
+    assert rule.wrong == true.wrong - 1
+    assert "a > 2.77*b and 0.36*a > b" in not_distinguished(reader, rule)
+    reader = reader_of(exact.classes)
+    assert not any("0.36*" in pair for pair in not_distinguished(reader, reader.read(rule.atoms)))  # one row decides
+
+
 @pytest.mark.parametrize(
     ("flip", "expected"), [(False, "a > 1.1*b and 0.9*a > b"), (True, "a <= 1.1*b and 0.9*a <= b")]
 )

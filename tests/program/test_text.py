@@ -339,4 +339,5 @@ def test_dates_and_texts_are_written_as_a_person_would(tree, text):
 )
 def test_sides_are_named_without_the_operator(comparison, both):
     parsed = Program.parse(comparison).expression
-    assert isinstance(parsed, Compare) and sides(parsed) == both
+    assert isinstance(parsed, Compare)
+    assert sides(parsed) == both

@@ -17,6 +17,8 @@ from nsr.reading.rounding import number_nats
 
 AS_SIMPLE = 2.0
 """Nats by which the price of another factor may be higher for it to be named in the evidence."""
+AS_GOOD = 2.0
+"""Nats by which the description of the rows may be longer with another factor, where labels are wrong, likewise."""
 PER_CENT = 100
 """Factors of a multiple are usually given in per cent: 1.05, 0.9."""
 
@@ -48,13 +50,14 @@ def conventional(reader: Reader, rule: Rule) -> Rule:
         known = factor(columns, rule.atoms[at])
         if known is None or known > 1:
             continue
-        options = [changed for above, changed in _other_multiples(reader, rule, at) if above - 1 == 1 - known]
+        others = _other_multiples(reader, rule, at)
+        options = [changed for above, changed in others if above - 1 == 1 - known and changed.wrong <= rule.wrong]
         rule = min(options, key=lambda each: each.nats, default=rule)
     return rule
 
 
 def not_distinguished(reader: Reader, rule: Rule) -> tuple[str, ...]:
-    """Pairs of comparisons, that of the rule first, that mean something else and that the same rows contradict."""
+    """Pairs of comparisons, that of the rule first, that mean something else and explain the rows about as well."""
     columns, found = reader.rows.columns, list[str]()
     for at, atom in enumerate(rule.atoms):
         known = factor(columns, atom)
@@ -69,7 +72,10 @@ def not_distinguished(reader: Reader, rule: Rule) -> tuple[str, ...]:
 
 
 def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Fraction, Rule]]:
-    """Other factors of a comparison, each with the rule that has it, which no more rows contradict."""
+    """Other factors of a comparison, each with the rule that has it, which explains the rows about as well.
+
+    No more rows contradict it, or where rows contradict both, it is simpler by what these cost.
+    """
     atom, columns = rule.atoms[at], reader.rows.columns
     for weights in multiples(reader, rule.atoms, at):
         other = factor(columns, Atom(weights))
@@ -77,7 +83,8 @@ def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Frac
             continue
         changed = reader.read_all([*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]], rule.origin)
         kept = any(_same_border(each.weights, weights) for each in changed.atoms)
-        if kept and len(changed.atoms) == len(rule.atoms) and changed.wrong <= rule.wrong:
+        as_good = changed.wrong <= rule.wrong or (rule.wrong > 0 and changed.nats <= rule.nats + AS_GOOD)
+        if kept and len(changed.atoms) == len(rule.atoms) and as_good:
             yield other, changed
 
 

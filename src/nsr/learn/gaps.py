@@ -73,5 +73,7 @@ def margins_of_rows(expression: Expression, rows: pd.DataFrame) -> dict[str, Mar
         away = difference[~is_missing(difference)].astype(np.float64)
         below, above = (np.min(side, initial=math.inf) for side in (-away[away < 0], away[away > 0]))
         unit = 1 if is_temporal(node) else None
-        near[sides(Compare("=", node.left, node.right))] = Margin(float(below), bool((away == 0).any()), float(above), unit)
+        near[sides(Compare("=", node.left, node.right))] = Margin(
+            float(below), bool((away == 0).any()), float(above), unit
+        )
     return near
