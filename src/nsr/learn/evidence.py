@@ -11,6 +11,7 @@ ORIGINS = {
     "training": "networks that weigh columns",
     "products": "networks of logarithms",
     "pieces": "sums that are exact on many rows",
+    "points": "comparisons that were added one at a time, each with its points",
 }
 """What proposes comparisons or sums, in words."""
 MOST_MARGINS = 6

@@ -15,7 +15,7 @@ from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.gated import Member, train
 from nsr.learn.objections import time_objection
 from nsr.learn.pieces import Pieces, Targets, find_pieces, value_pieces
-from nsr.learn.pieces.choice import Choice, choose_between, nearest_line, rounded_line, share_right
+from nsr.learn.pieces.choice import Choice, added_points, choose_between, nearest_line, rounded_line, share_right
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings
@@ -118,7 +118,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         """The function that the rows to choose by show; None if no pieces were found."""
         seen = self.pieces_.targets.subset(split.seen)
         explained = _share(self.pieces_.targets, self.pieces_.covered, split.seen) >= 1 - self.errors
-        choice = choose_between(self.pieces_, split.seen, settings) if explained else None
+        choice = choose_between(self.pieces_, split.seen, settings) if explained else added_points(seen)
         if choice is not None and choice.evidence.reason is None:
             return choice
         rounded = rounded_line(seen, self.errors)
@@ -157,9 +157,13 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
     def _read_again(self, split: "_Split", settings: Settings) -> None:
         """If held-out rows show what no other row does, such as a tie, choose once more with them."""
         targets = self.pieces_.targets
-        if self.program_ is None or self.evidence_.agreement == 1 or not self.pieces_.covered.all():
+        if self.program_ is None or self.evidence_.agreement == 1:
             return
-        again = choose_between(self.pieces_, np.arange(len(targets)), settings)
+        again = None
+        if self.evidence_.origin == "points":
+            again = added_points(targets)
+        elif self.pieces_.covered.all():
+            again = choose_between(self.pieces_, np.arange(len(targets)), settings)
         if again is not None and again.evidence.reason is None:
             right = _share(targets, share_right(again.expression, self.pieces_))
             if right > self.evidence_.agreement:
@@ -229,7 +233,7 @@ def _objection(pieces: Pieces, choice: Choice | None, right: np.ndarray, errors:
     if choice is None:
         return "no exact rule: no sum of columns gives the target on more rows than chance would"
     covered = _share(pieces.targets, pieces.covered)
-    if covered < 1 - errors and choice.evidence.reason is None:
+    if choice.evidence.origin != "points" and covered < 1 - errors and choice.evidence.reason is None:
         return (
             f"no exact rule: sums of columns give the target on only {percent(covered)} of the rows "
             f"(allowed errors: {percent(errors)})"

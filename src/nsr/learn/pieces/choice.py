@@ -10,7 +10,7 @@ import torch
 
 from nsr.learn.diagnostics import margins, not_covered
 from nsr.learn.evidence import RuleEvidence
-from nsr.learn.pieces import Piece, Pieces, Targets, recognise_order, recognise_ranges
+from nsr.learn.pieces import Piece, Pieces, Targets, points, recognise_order, recognise_ranges
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings, search
 from nsr.program.expressions import Compare, Constant, Expression, Variable, Where, total
@@ -34,6 +34,8 @@ MANY = 4
 """If pieces explain too few rows, no comparisons are learned that choose between more than these."""
 FEW_MISTAKEN = 3.0
 """So many rows may follow the wrong piece, and twice as many as chance would have."""
+EPSILONS = 16
+"""By how many times the precision of the numbers a constant and its float may differ."""
 FEW_PIECES = 4
 """Up to so many pieces, it is reported how near rows come to where two of them are equal."""
 
@@ -60,10 +62,32 @@ def choose_between(pieces: Pieces, seen: np.ndarray, settings: Settings) -> Choi
     simple = _without_search(some, settings.errors, settings.rng)
     if simple:
         return Choice(simple[0], _evidence(simple[0], pieces))
+    if (added := added_points(some.targets)) is not None:
+        return added
     enough = _weight(some, some.covered) >= (1 - settings.errors) * float(some.targets.weight.sum())
     for learned in _learned(pieces, some, settings) if enough or len(pieces) <= MANY else ():
         return learned
     return Choice(pieces.pieces[0].expression(pieces.targets), _evidence(None, pieces, unknown=enough))
+
+
+def added_points(targets: Targets) -> Choice | None:
+    """The target as a sum of points, each given where a comparison holds, if that is exact."""
+    found = points(targets)
+    if found is None:
+        return None
+    expression, atoms = found
+    rule = Rule(expression, atoms, 0.0, 0.0)
+    columns = targets.columns
+    evidence = RuleEvidence(
+        rows=len(targets),
+        agreement=1.0,
+        held_out=None,
+        held_out_rows=0,
+        origin="points",
+        margins=margins(columns, rule),
+        not_covered=not_covered(columns, rule),
+    )
+    return Choice(expression, evidence)
 
 
 def _without_search(pieces: Pieces, errors: float, rng: np.random.Generator) -> list[Expression]:
@@ -94,7 +118,7 @@ def share_right(expression: Expression, pieces: Pieces) -> np.ndarray:
     """On which rows a function is right, up to rounding."""
     targets = pieces.targets
     answers = targets.columns.evaluate(Program(expression, targets.columns.names)).astype(np.float64)
-    slack = np.zeros(len(targets))
+    slack = EPSILONS * targets.resolution * np.abs(targets.y)
     for piece in pieces.pieces:
         slack = np.maximum(slack, piece.tolerance(targets.numbers))
     return np.asarray(np.abs(answers - targets.y) <= slack)
