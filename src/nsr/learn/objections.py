@@ -31,6 +31,8 @@ SURPRISING = 2.0
 SURPRISING_TOGETHER = 5.0
 """The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them; or
 where some of a few rows contradict it: which of them were taken for wrong labels has made its numbers look simple."""
+TINY = 1e-12
+"""The least probability of which a logarithm is taken."""
 PER_NUMBER = 1.8
 """The same for each of several numbers of one comparison, since the simplest of each range was taken."""
 PER_FACTOR = 1.0
@@ -56,8 +58,15 @@ def few_rows(rows: LabelledRows) -> bool:
     return nats_without_rule(rows) < CLEAR + 2 * math.log(6 * len(rows.columns.names))
 
 
-def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
-    """Why a rule is not handed out; None if it is."""
+def objection(rows: LabelledRows, rule: Rule, errors: float, *, confirmed: bool = True) -> str | None:
+    """Why a rule is not handed out; None if it is.
+
+    Args:
+        rows: All rows.
+        rule: What is judged.
+        errors: The share of the rows that may contradict it.
+        confirmed: Whether rows support its numbers that they were not read from.
+    """
     if few_rows(rows):
         rarest = int(np.bincount(rows.classes, minlength=rows.n_classes).min())
         return (
@@ -74,7 +83,7 @@ def objection(rows: LabelledRows, rule: Rule, errors: float) -> str | None:
     share = rule.wrong / rows.total
     if share > errors:
         return f"no exact rule: {percent(share)} of the rows contradict the nearest rule (allowed: {percent(errors)})"
-    if (atom := vague_atom(Reader(rows), rule)) is not None:
+    if (atom := vague_atom(Reader(rows), rule, confirmed=confirmed)) is not None:
         sides = rows.columns.readable_sides(atom)
         if rule.wrong:
             return (
@@ -117,10 +126,16 @@ def time_objection(limit: float, agreement: float) -> str:
     )
 
 
-def vague_atom(reader: Reader, rule: Rule) -> Atom | None:
-    """A comparison whose numbers are not simpler than chance would make them; None if there is none."""
+def vague_atom(reader: Reader, rule: Rule, *, confirmed: bool = True) -> Atom | None:
+    """A comparison whose numbers are not simpler than chance would make them; None if there is none.
+
+    Args:
+        reader: Reads the rows.
+        rule: What is judged.
+        confirmed: Whether rows support its numbers that they were not read from.
+    """
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
-    return _vague_constant(reader, rule, known) or _vague_weights(reader, rule, known)
+    return _vague_constant(reader, rule, known) or _vague_weights(reader, rule, known, confirmed)
 
 
 def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
@@ -134,20 +149,27 @@ def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None
     return None
 
 
-def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
-    """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple."""
+def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None], confirmed: bool) -> Atom | None:
+    """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple.
+
+    Where the rows that contradict the rule lie near its borders, taking just these for wrong labels has made its
+    numbers look simple: that counts against them.
+    """
     columns = reader.rows.columns
     many = CONSTANTS_PER_ROW * len(reader.rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
+    together = sum(each.weights + each.constant for at in weighted if (each := known[at]) is not None)
+    one_sum = len({rule.atoms[at].canonical.weights for at in weighted}) == 1
+    by_choice = -math.log(max(chance_of_nearness(reader.rows, rule), TINY)) if weighted and rule.wrong else 0.0
     for at in weighted:
         atom, each = rule.atoms[at], known[at]
         factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
-        alone = len(weighted) == 1 and (many or not rule.wrong)
+        alone = one_sum and (many or not rule.wrong)
         needed = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
         needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
-        if many and alone and not rule.wrong and is_in_per_cent(columns, atom):
+        if confirmed and many and alone and not rule.wrong and is_in_per_cent(columns, atom):
             continue  # a constant of a / b, which may be open as that of a column may
-        if each is not None and each.weights + each.constant < needed:
+        if each is not None and (together if one_sum else each.weights + each.constant) - by_choice < needed:
             return atom
     return None
 

@@ -162,16 +162,24 @@ def _not_the_only_one(found: Found, other: Expression) -> Found:
 
 
 def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, *, same: float = SAME) -> bool:
-    """Whether two rules give the same answers but for a share of the rows, and of rows with the columns shuffled."""
+    """Whether two rules give the same answers but for a share of the rows, and of rows with the columns shuffled.
+
+    Shuffled rows with a tie that no row shows do not count: the evidence names it.
+    """
     x = rows.columns.x
     rng = np.random.default_rng(0)
     sources = [rows.columns.meaning.source(name) for name in rows.columns.names]
     order = {source: rng.permutation(len(x)) for source in dict.fromkeys(sources)}
     shuffled = torch.stack([column[order[source]] for source, column in zip(sources, x.T, strict=True)], -1)
     texts = found.columns.written_out(found.rule.expression), columns.written_out(other.expression)
+    names = set(rows.columns.names)
+    atoms = [atom for rule in (found.rule, other) for atom in rule.atoms if set(atom.columns) <= names]
+    unseen = [atom for atom in dict.fromkeys(atoms) if (rows.signs(atom) != 0).all()]
     for each in (x, shuffled):
-        one, two = (Columns(each, rows.columns.names).evaluate(Program(text, rows.columns.names)) for text in texts)
-        if (one != two).mean() > same:
+        shown = Columns(each, rows.columns.names)
+        one, two = (shown.evaluate(Program(text, rows.columns.names)) for text in texts)
+        tied = np.any([shown.signs(atom) == 0 for atom in unseen], axis=0) if unseen else False
+        if ((one != two) & ~np.asarray(tied)).mean() > same:
             return False
     return True
 
@@ -404,7 +412,9 @@ class _Attempt:
     def _reason(self, seen: Rule, rule: Rule, accuracy: float | None) -> str | None:
         """Why the rule is not handed out, and whether more time might help; None if it is."""
         expected = (_contradicting(seen, self.seen) + len(seen.atoms)) / len(self.seen)
-        reason = objection(self.rows, rule, self.settings.errors)
+        before = {atom.canonical for atom in seen.atoms}
+        confirmed = not _contradicting(seen, self.judge) or {atom.canonical for atom in rule.atoms} <= before
+        reason = objection(self.rows, rule, self.settings.errors, confirmed=confirmed)
         reason = reason or held_out_objection(_contradicting(seen, self.judge), len(self.judge), expected, accuracy)
         if reason is not None and self.cut_short and not few_rows(self.rows):
             return time_objection(self.settings.time_limit, 1 - rule.wrong / self.rows.total)

@@ -58,7 +58,7 @@ def points(targets: Targets) -> tuple[Expression, tuple[Atom, ...]] | None:
     terms = _Stumps(few, sums).terms()
     if not terms:
         return None
-    formulas, atoms = [], []
+    formulas, atoms = list[Expression](), list[Atom]()
     for term in terms:
         atom = Atom(sums[term.sum], term.constant)
         labelled = LabelledRows(few.columns, term.holds.astype(np.int64), few.weight, 2)
@@ -118,7 +118,7 @@ class _Stumps:
         below = np.cumsum(left[self.order], axis=1)[:, :-1]
         count = np.arange(1, n)
         gain = np.where(self.cuts, below**2 / count + (whole - below) ** 2 / (n - count), -np.inf)
-        at, cut = np.unravel_index(int(gain.argmax()), gain.shape)
+        at, cut = divmod(int(gain.argmax()), n - 1)
         equal = self.ties.sum(1)
         usable = (equal >= FEWEST) & (equal <= n - FEWEST)
         on = self.ties @ left
@@ -128,7 +128,7 @@ class _Stumps:
         if tied.max() > gain.max():
             at = int(tied.argmax())
             return _Term(at, Fraction(0), self.ties[at])
-        return self._threshold(int(at), int(cut))
+        return self._threshold(at, cut)
 
     def _threshold(self, at: int, cut: int) -> _Term:
         sums = self.targets.columns.sums(self.sums[at])
