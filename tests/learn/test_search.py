@@ -341,7 +341,7 @@ def test_a_rule_that_held_out_rows_contradict_is_not_handed_out(monkeypatch):
         return tuple(parts)
 
     monkeypatch.setattr("nsr.learn.search.split_rows", recorded)
-    monkeypatch.setattr("nsr.learn.search.objection", lambda *_: None)
+    monkeypatch.setattr("nsr.learn.search.objection", lambda *_, **__: None)
     flip = 0
     assert fit(x, y, errors=0.3).rule_ == "True if a > b, else False"
     flip = 1
@@ -363,7 +363,7 @@ def test_heavy_rows_that_are_held_out_are_counted_once_and_their_share_is_one_of
         return learn, choose, judge
 
     monkeypatch.setattr("nsr.learn.search.split_rows", heavy)
-    monkeypatch.setattr("nsr.learn.search.objection", lambda *_: None)
+    monkeypatch.setattr("nsr.learn.search.objection", lambda *_, **__: None)
     attempt = _Attempt(rows, Settings(restarts=2, errors=0.5, rng=np.random.default_rng(0)))
     attempt.run(["screen"])
     evidence = attempt.found().evidence

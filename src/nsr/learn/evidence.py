@@ -53,7 +53,8 @@ class RuleEvidence(Evidence):
         if self.held_out is None:
             lines.append("held-out accuracy: none, too few rows")
         else:
-            lines.append(f"held-out accuracy: {percent(self.held_out)} ({self.held_out_rows:,} rows)")
+            before = ", before it was read again with them" if self.reread else ""
+            lines.append(f"held-out accuracy: {percent(self.held_out)} ({self.held_out_rows:,} rows{before})")
         if self.reason is not None:
             nearest = [] if self.nearest is None else [f"nearest rule: {self.nearest}"]
             return "\n".join([self.reason, *nearest, *lines])
@@ -72,8 +73,7 @@ class RuleEvidence(Evidence):
     def found_by(self) -> str:
         """What found the rule, in words."""
         chosen_by = "" if self.chosen_by is None else f"; which of them a row follows, by {ORIGINS[self.chosen_by]}"
-        again = "; read again with the held-out rows" if self.reread else ""
-        return f"{ORIGINS[self.origin]}{chosen_by}{again}"
+        return f"{ORIGINS[self.origin]}{chosen_by}"
 
 
 def listed(cases: Sequence[str]) -> str:

@@ -166,8 +166,10 @@ def choose_and_fit(
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y, groups=groups))
         del model.on_progress  # a fitted model can be pickled
-    with_rule = [model for model in models if model.program_ is not None]
-    return min(with_rule, key=_contradictions_and_size) if with_rule else models[0]
+        if model.evidence_.origin == "points" and model.program_ is not None:
+            return model  # as classes, these take long and read badly
+    with_rule = [model for model in reversed(models) if model.program_ is not None]
+    return min(with_rule, key=_contradictions_and_size) if with_rule else models[-1]
 
 
 def many_rows_are_possible(x: pd.DataFrame) -> bool:
@@ -189,7 +191,7 @@ def _estimators_for(y: pd.Series, kind: str) -> list[type[NSRClassifier] | type[
         return [NSRClassifier if kind == "class" else NSRRegressor]
     few = distinct <= min(FEW, len(y) // 2)
     as_classes, as_numbers = few or not numeric, numeric and (not few or distinct > 2)
-    return [NSRClassifier] * as_classes + [NSRRegressor] * as_numbers
+    return [NSRRegressor] * as_numbers + [NSRClassifier] * as_classes
 
 
 def _progress_of(on_progress: Callable[[float], None], position: int, count: int) -> Callable[[float], None]:

@@ -141,6 +141,7 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             agreement=_share(targets, right),
             held_out=held_out,
             held_out_rows=len(split.judge),
+            model_held_out=None,  # that of the choice between pieces says nothing of the numbers
             reason=_objection(self.pieces_, choice, right, self.errors)
             or _held_out_objection(held_out, len(split.judge), self.errors),
         )
