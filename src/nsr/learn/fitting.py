@@ -166,7 +166,7 @@ def choose_and_fit(
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y, groups=groups))
         del model.on_progress  # a fitted model can be pickled
-        if model.evidence_.origin == "points" and model.program_ is not None:
+        if model.program_ is not None and model.evidence_.origin == "points":
             return model  # as classes, these take long and read badly
     with_rule = [model for model in reversed(models) if model.program_ is not None]
     return min(with_rule, key=_contradictions_and_size) if with_rule else models[-1]

@@ -31,6 +31,8 @@ SURPRISING = 2.0
 SURPRISING_TOGETHER = 5.0
 """The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them; or
 where some of a few rows contradict it: which of them were taken for wrong labels has made its numbers look simple."""
+FEW_WRONG = 5
+"""Of more rows that contradict a rule, it is tested whether they lie along its borders; of fewer, this shows too little."""
 TINY = 1e-12
 """The least probability of which a logarithm is taken."""
 PER_NUMBER = 1.8
@@ -152,7 +154,7 @@ def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None
 def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None], confirmed: bool) -> Atom | None:
     """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple.
 
-    Where the rows that contradict the rule lie near its borders, taking just these for wrong labels has made its
+    Where the few rows that contradict the rule lie near its borders, taking just these for wrong labels has made its
     numbers look simple: that counts against them.
     """
     columns = reader.rows.columns
@@ -160,7 +162,8 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
     together = sum(each.weights + each.constant for at in weighted if (each := known[at]) is not None)
     one_sum = len({rule.atoms[at].canonical.weights for at in weighted}) == 1
-    by_choice = -math.log(max(chance_of_nearness(reader.rows, rule), TINY)) if weighted and rule.wrong else 0.0
+    few_wrong = 0 < rule.wrong <= FEW_WRONG
+    by_choice = -math.log(max(chance_of_nearness(reader.rows, rule), TINY)) if weighted and few_wrong else 0.0
     for at in weighted:
         atom, each = rule.atoms[at], known[at]
         factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
