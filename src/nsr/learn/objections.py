@@ -32,7 +32,7 @@ SURPRISING_TOGETHER = 5.0
 """The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them; or
 where some of a few rows contradict it: which of them were taken for wrong labels has made its numbers look simple."""
 FEW_WRONG = 5
-"""Of more rows that contradict a rule, it is tested whether they lie along its borders; of fewer, this shows too little."""
+"""Of more rows that contradict a rule, a test shows whether they lie along its borders; of fewer, hardly."""
 TINY = 1e-12
 """The least probability of which a logarithm is taken."""
 PER_NUMBER = 1.8
