@@ -1,5 +1,6 @@
 import builtins
 import contextlib
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,6 +18,10 @@ def one_thread(): return ThreadPoolExecutor(1)
 def text(workers): return "executor"
 def fails(workers): raise KeyError("x" * 5000)
 number = 3
+def takes_ctrl_c(workers):
+    import signal
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return ThreadPoolExecutor(workers)
 """
 
 
@@ -49,6 +54,12 @@ def test_any_callable_that_returns_an_executor_will_do(name, workers):
     with make(name) as pool:
         assert isinstance(pool, ThreadPoolExecutor)
         assert pool._max_workers == workers
+
+
+def test_an_executor_cannot_take_ctrl_c_away():
+    before = signal.getsignal(signal.SIGINT)
+    make("mine_for_tests:takes_ctrl_c").shutdown()
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize("name", ["mine_for_tests:threads", "nowhere:f"])

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 pytest.importorskip("dask_jobqueue", reason="needs the extra cluster")
 
 from dask_jobqueue.slurm import SLURMJob
+from distributed import Status
 
 from nsr.errors import InputError
 from nsr.paper.sweep import slurm
@@ -105,7 +108,7 @@ def test_dask_is_silent(monkeypatch):
 class Cluster:
     """Keeps what it is asked for."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error: BaseException | None = None) -> None:
         self.calls: list[object] = []
         self.error = error
 
@@ -152,6 +155,15 @@ def test_a_cluster_without_jobs_is_closed(monkeypatch, text, expected):
     with pytest.raises(InputError, match=rf"^Slurm does not take the job: {expected}$"):
         slurm._submit_jobs(CONFIG, lambda _: None, 1)
     assert cluster.calls == [1, "corrected", "closed"]
+    assert cluster.status is Status.closed
+
+
+def test_a_cluster_is_closed_when_ctrl_c_comes_while_jobs_are_submitted(monkeypatch):
+    cluster = Cluster(KeyboardInterrupt())
+    monkeypatch.setattr(slurm, "SLURMCluster", lambda **_: cluster)
+    with pytest.raises(KeyboardInterrupt):
+        slurm._submit_jobs(CONFIG, lambda _: None, 1)
+    assert cluster.status is Status.closed
 
 
 def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):
@@ -162,3 +174,12 @@ def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):
     config = ClusterConfig(executor="slurm", queue="cpu", interface="lo")
     with pytest.raises(InputError, match=r"^Slurm does not take the job: invalid partition specified: cpu$"):
         make_slurm(config, lambda _: None)(1)
+
+
+def test_ctrl_c_stays_what_it_was_when_the_packages_of_slurm_are_imported():
+    """dask-jobqueue has it end the process with 0."""
+    script = (
+        "import signal; before = signal.getsignal(signal.SIGINT); import nsr.paper.sweep.slurm; "
+        "assert signal.getsignal(signal.SIGINT) is before"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

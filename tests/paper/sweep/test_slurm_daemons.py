@@ -1,5 +1,6 @@
 """A real Slurm of one node, on loopback: its daemons are started and stopped here."""
 
+import signal
 import subprocess
 import sys
 
@@ -53,3 +54,18 @@ def test_a_partition_that_is_not_there_is_a_sentence(tmp_path):
     assert done.returncode == 2
     assert "nsr: Slurm does not take the job: " in done.stderr
     assert "nvalid partition" in done.stderr
+
+
+def test_ctrl_c_ends_the_command_with_a_word_and_130(tmp_path):
+    with Slurm(tmp_path / "slurm") as slurm:
+        config = faults.slurm_config(tmp_path)
+        command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--out", str(tmp_path / "runs")]
+        with subprocess.Popen(
+            [*command, "--cluster", str(config)], env=slurm.environment, stderr=subprocess.PIPE, text=True
+        ) as process:
+            for line in process.stderr:
+                if "submitted to Slurm" in line:
+                    process.send_signal(signal.SIGINT)
+            assert "nsr: interrupted; finished blocks are kept" in line
+            assert process.wait(60) == 130
+        assert slurm.jobs() == []

@@ -9,7 +9,7 @@ from pkgutil import resolve_name
 
 from nsr.errors import InputError, needs_extra, one_of, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
-from nsr.paper.sweep.executors import MakeExecutor, local
+from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts, local
 
 Report = Callable[[str], None]
 
@@ -33,7 +33,8 @@ def from_function(name: str) -> MakeExecutor:
     try:
         sys.path.insert(0, str(Path.cwd()))
         try:
-            function = resolve_name(name)
+            with keeping_interrupts():
+                function = resolve_name(name)
         finally:
             sys.path.pop(0)
     except Exception as error:  # importing a module runs it, so that anything may go wrong
@@ -43,7 +44,8 @@ def from_function(name: str) -> MakeExecutor:
 
     def make(workers: int) -> Executor:
         try:
-            executor = function(workers) if _takes_an_argument(function) else function()
+            with keeping_interrupts():
+                executor = function(workers) if _takes_an_argument(function) else function()
         except Exception as error:
             raise InputError(f"{shortened(name)} made no executor: {_described(error)}") from error
         if not isinstance(executor, Executor):

@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import dask
 import torch
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, Status
 from distributed.comm import registry
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import CommClosedError
@@ -90,10 +90,20 @@ def on_cluster(cluster: Any, config: ClusterConfig, on_message: Report, workers:
     try:
         client = Client(cluster)
         on_message(f"dashboard: {client.dashboard_link}")
-        return DaskExecutor(client, config, on_message, keep=lambda: cluster.scale(workers), close=cluster.close)
+        return DaskExecutor(
+            client, config, on_message, keep=lambda: cluster.scale(workers), close=partial(close_cluster, cluster)
+        )
     except BaseException:
-        cluster.close()
+        close_cluster(cluster)
         raise
+
+
+def close_cluster(cluster: Any) -> None:
+    """Close a cluster whatever it thinks of it: it complains of jobs that never ran, and of what Ctrl-C has cancelled."""
+    try:
+        cluster.close()
+    except Exception:
+        cluster.status = Status.closed  # or it would try again, and complain, at the end of the process
 
 
 @dataclass

@@ -9,8 +9,9 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 
 MakeExecutor = Callable[[int], Executor]
 """Makes an executor with this number of workers."""
@@ -20,6 +21,17 @@ def local(workers: int, method: str = "spawn") -> Executor:
     """Spawned processes with one thread each. Fork them only where torch has not run: a fork after it has run hangs."""
     context = multiprocessing.get_context(method)
     return ProcessPoolExecutor(workers, mp_context=context, initializer=_start_worker)
+
+
+@contextmanager
+def keeping_interrupts() -> Iterator[None]:
+    """Around imports of others: dask-jobqueue has Ctrl-C end the process without a word as soon as it is imported."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGINT) is not before and before is not None:
+            signal.signal(signal.SIGINT, before)
 
 
 def _start_worker() -> None:

@@ -1,6 +1,5 @@
 """Items on jobs of Slurm, each with Dask workers, through dask-jobqueue."""
 
-import contextlib
 import math
 import re
 import shutil
@@ -9,14 +8,14 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from dask_jobqueue.slurm import SLURMCluster
-from distributed import Status
-
 from nsr.errors import InputError, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
-from nsr.paper.sweep.dask import make_dask, on_cluster
-from nsr.paper.sweep.executors import MakeExecutor
+from nsr.paper.sweep.dask import close_cluster, make_dask, on_cluster
+from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts
 from nsr.paper.sweep.plan import LONGEST
+
+with keeping_interrupts():
+    from dask_jobqueue.slurm import SLURMCluster
 
 Report = Callable[[str], None]
 
@@ -41,11 +40,12 @@ def _submit_jobs(config: ClusterConfig, on_message: Report, workers: int) -> Exe
     try:
         cluster.sync(submit)
     except RuntimeError as error:
-        with contextlib.suppress(AssertionError):  # the last thing it does is to complain of jobs that never ran
-            cluster.close()
-        cluster.status = Status.closed
+        close_cluster(cluster)
         messages = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
         raise InputError(f"Slurm does not take the job: {messages[-1].strip()}") from error
+    except BaseException:
+        close_cluster(cluster)
+        raise
     on_message(f"{jobs} jobs submitted to Slurm, each with {config.cores} workers")
     return on_cluster(cluster, config, on_message, jobs * config.cores)
 
