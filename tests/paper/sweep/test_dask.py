@@ -250,7 +250,7 @@ def test_when_the_scheduler_is_lost_all_items_are_and_nothing_can_be_submitted(c
         errors = [future.exception(20) for future in futures]
         RELEASES["scheduler"].set()
         assert {type(error) for error in errors} == {SchedulerLostError}
-        until(lambda: executor._lost)
+        until(lambda: executor._broken)
         with pytest.raises(SchedulerLostError):
             executor.submit(max, 1, 2)
         executor._client.status = "running"
@@ -270,10 +270,8 @@ def test_a_worker_that_cannot_import_nsr_is_refused(cluster, monkeypatch):
         raise ModuleNotFoundError("No module named 'nsr'")
 
     monkeypatch.setattr(ours, "prepare_worker", missing)
-    messages: list[str] = []
     with pytest.raises(MismatchError, match=r"cannot import nsr \(No module named 'nsr'\): install it there$"):
-        on(cluster, messages=messages)
-    assert any("cannot import nsr" in message for message in messages)
+        on(cluster)
 
 
 def test_a_later_worker_with_other_versions_is_not_used_and_the_others_go_on(cluster, monkeypatch):

@@ -18,7 +18,7 @@ from nsr.errors import FailedError, InputError
 from nsr.paper.sweep import dask as ours
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.dask import DaskExecutor, make_dask
-from nsr.paper.sweep.run import SchedulerLostError
+from nsr.paper.sweep.run import NoWorkersError, SchedulerLostError
 from nsr.paper.sweep.worker import LostWorkerError, MismatchError, versions
 
 PATIENT = 20
@@ -353,9 +353,119 @@ def test_a_look_that_fails_is_no_lost_scheduler(client, loop):
         assert executor.submit(max, 1, 2).result(PATIENT) == 2
 
 
+def started_with(client: Client, config: ClusterConfig) -> DaskExecutor:
+    return DaskExecutor(client, config, lambda _: None)
+
+
+def test_a_scheduler_that_does_not_answer_is_lost_when_patience_ends(client, loop):
+    """As after SIGSTOP: its connection stays, and nothing comes."""
+    with started_with(client, ClusterConfig(silence=60, patience=100)) as executor:
+        future = executor.submit(max, 1, 2)
+        client.identity = lambda **_: never()
+        loop.advance(1)  # it is asked, and again after silence
+        loop.advance(60)
+        loop.advance(1)
+        loop.advance(38)
+        assert not future.done()
+        loop.advance(1)
+        assert isinstance(future.exception(PATIENT), SchedulerLostError)
+        with pytest.raises(SchedulerLostError):
+            executor.submit(max, 1, 2)
+
+
+def test_workers_of_a_scheduler_that_answers_again_in_time_go_on(client, loop):
+    client.workers["a"]["last_seen"] = 5.0
+    with started_with(client, ClusterConfig(silence=60, patience=300)) as executor:
+        future = executor.submit(max, 1, 2)
+        answers = client.identity
+        client.identity = lambda **_: never()
+        loop.advance(1)
+        loop.advance(60)
+        loop.advance(1)
+        client.identity = answers
+        loop.advance(60)
+        loop.advance(1)
+        assert (executor.capacity(), future.done()) == ((2, 1), False)
+        client.let_finish()
+        assert future.result(PATIENT) == 2
+
+
+def test_what_nobody_expected_of_a_scheduler_ends_the_sweep_with_a_sentence(client, loop):
+    with started(client) as executor:
+        future = executor.submit(max, 1, 2)
+        client.trouble = KeyError("workers")
+        loop.advance(1)
+        text = "the Dask workers cannot be watched: KeyError: 'workers'; finished blocks are kept, and"
+        assert str(future.exception(PATIENT)).startswith(text)
+        assert isinstance(executor.submit(max, 1, 2).exception(PATIENT), NoWorkersError)
+
+
+def test_a_worker_whose_sources_lack_something_is_refused_and_not_asked_again(client, loop):
+    def lacks() -> None:
+        raise AttributeError("module 'nsr.paper.sweep.dask' has no attribute 'prepare_worker'")
+
+    messages: list[str] = []
+    with started(client, messages) as executor:
+        client.add("b")
+        client.answer = lacks
+        loop.advance(1)
+        loop.advance(1)
+        assert (executor.capacity(), client.asked) == ((2, 1), ["a", "b"])
+    assert len(messages) == 1
+    assert messages[0].startswith("the worker b cannot be used (AttributeError: module 'nsr")
+    assert messages[0].endswith("'prepare_worker'): install the same versions there")
+
+
+def test_when_the_first_worker_that_joins_cannot_be_used_the_sweep_ends(client, loop):
+    """On Slurm all workers join after the start; a message, and 0 workers for ever, would help nobody."""
+    client.workers.clear()
+    messages: list[str] = []
+    with started(client, messages) as executor:
+        future = executor.submit(max, 1, 2)
+        client.add("a")
+        client.answer = lambda: {**versions(), "numpy": "1.0"}
+        loop.advance(1)
+        assert isinstance(future.exception(PATIENT), MismatchError)
+    assert messages == []
+
+
+def test_a_mismatch_at_the_start_is_said_once(client):
+    client.answer = lambda: {**versions(), "numpy": "1.0"}
+    messages: list[str] = []
+    with pytest.raises(MismatchError, match=r"^the worker a has numpy 1\.0 instead of"):
+        started(client, messages)
+    assert messages == []
+
+
+def test_missing_workers_are_replaced_by_one_attempt_at_a_time_and_its_failures_are_reported(client, loop):
+    calls: list[float] = []
+    messages: list[str] = []
+
+    async def keep() -> None:
+        calls.append(loop.now)
+        await asyncio.sleep(30)
+        raise RuntimeError("no\nluck")
+
+    with started(client, messages, keep=keep):
+        for _ in range(45):
+            loop.advance(1)
+    assert calls == [1011.0]
+    assert messages == ["workers that are missing cannot be replaced now: RuntimeError: no luck"]
+
+
+def test_without_any_prospect_of_workers_items_end_with_its_reason(client, loop):
+    async def keep() -> None:
+        raise NoWorkersError("no worker")
+
+    with started(client, keep=keep) as executor:
+        future = executor.submit(max, 1, 2)
+        loop.advance(11)
+        assert str(future.exception(PATIENT)) == "no worker"
+
+
 def test_an_item_that_comes_after_the_loss_of_the_scheduler_is_lost(client, loop):
     with started(client) as executor:
-        executor._lost = True
+        executor._broken = SchedulerLostError("lost")
         task = ours._Task(Future(), (max, (1, 2)))
         loop.call_soon_threadsafe(executor._enqueue, task)
         assert isinstance(task.future.exception(PATIENT), SchedulerLostError)
@@ -480,7 +590,7 @@ def test_workers_that_are_started_here_have_one_thread_and_no_limit_of_memory(mo
     monkeypatch.setattr(ours, "on_cluster", lambda *arguments: arguments)
     config = ClusterConfig(executor="dask", dashboard="127.0.0.1:7")
     options, *rest = make_dask(config, print)(3)
-    assert rest == [config, print, 3]
+    assert rest[:2] == [config, print]
     assert (options["n_workers"], options["threads_per_worker"], options["memory_limit"]) == (3, 1, 0)
     assert (options["host"], options["dashboard_address"]) == ("127.0.0.1", "127.0.0.1:7")
 
@@ -491,7 +601,7 @@ def test_a_cluster_is_kept_at_its_size_and_closed_with_its_executor(monkeypatch)
     monkeypatch.setattr(ours, "Client", lambda _: SimpleNamespace(dashboard_link="http://a"))
     monkeypatch.setattr(ours, "DaskExecutor", lambda *_, keep, close: (keep, close))
     messages: list[str] = []
-    keep, close = ours.on_cluster(cluster, ClusterConfig(), messages.append, 3)
+    keep, close = ours.on_cluster(cluster, ClusterConfig(), messages.append, lambda: cluster.scale(3))
     keep()
     close()
     assert (calls, messages) == ([3, "close"], ["dashboard: http://a"])

@@ -1,10 +1,13 @@
 """How jobs of Slurm are asked for. ``test_slurm_daemons.py`` asks for them."""
 
 import asyncio
+import itertools
 import logging
+import re
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +19,7 @@ from distributed import Status
 from nsr.errors import InputError
 from nsr.paper.sweep import slurm
 from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.run import NoWorkersError
 from nsr.paper.sweep.slurm import arguments, lifetime, make_slurm, seconds
 
 CONFIG = ClusterConfig(
@@ -112,11 +116,21 @@ class Cluster:
         self.calls: list[object] = []
         self.error = error
 
-    def scale(self, *, jobs: int) -> None:
-        self.calls.append(jobs)
+        self.worker_spec: dict[str, object] = {}
+        self.workers: dict[str, SimpleNamespace] = {}
+        self.new_spec = "spec"
+        self.plugins: list[slurm.Joined] = []
+        self.scheduler = SimpleNamespace(add_plugin=self.plugins.append, workers={}, address="tcp://here:1")
+        self.numbers = itertools.count(1)
+
+    def _new_worker_name(self, number: int) -> str:
+        return f"w-{number}"
 
     async def _correct_state(self) -> None:
-        self.calls.append("corrected")
+        self.calls.append(sorted(self.worker_spec))
+        self.workers = {
+            name: self.workers.get(name) or SimpleNamespace(job_id=str(next(self.numbers))) for name in self.worker_spec
+        }
         if self.error is not None:
             raise self.error
 
@@ -137,8 +151,9 @@ def test_jobs_have_workers_enough(monkeypatch, workers, cores, jobs):
     monkeypatch.setattr(slurm, "on_cluster", lambda *arguments: arguments)
     config = ClusterConfig(executor="slurm", **({} if cores == 1 else {"cores": cores}))
     made = slurm._submit_jobs(config, messages.append, workers)
-    assert made == (cluster, config, messages.append, jobs * cores)
-    assert cluster.calls == [jobs, "corrected"]
+    assert made[:3] == (cluster, config, messages.append)
+    assert made[3].__self__.count == jobs
+    assert cluster.calls == [[f"w-{number}" for number in range(jobs)]]
     assert messages == [f"{jobs} jobs submitted to Slurm, each with {cores} workers"]
 
 
@@ -154,7 +169,7 @@ def test_a_cluster_without_jobs_is_closed(monkeypatch, text, expected):
     monkeypatch.setattr(slurm, "SLURMCluster", lambda **_: cluster)
     with pytest.raises(InputError, match=rf"^Slurm does not take the job: {expected}$"):
         slurm._submit_jobs(CONFIG, lambda _: None, 1)
-    assert cluster.calls == [1, "corrected", "closed"]
+    assert cluster.calls == [["w-0"], "closed"]
     assert cluster.status is Status.closed
 
 
@@ -183,3 +198,110 @@ def test_ctrl_c_stays_what_it_was_when_the_packages_of_slurm_are_imported():
         "assert signal.getsignal(signal.SIGINT) is before"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)
+
+
+class Queue:
+    """The jobs that Slurm has, and a clock."""
+
+    def __init__(self) -> None:
+        self.now, self.jobs, self.about = 100.0, list[str](), "JobState=FAILED ExitCode=127:0\n StdOut=/x/slurm-9.out"
+
+    async def call(self, command: list[str]) -> str:
+        if command[0] == "scontrol":
+            return self.about
+        return "\n".join(self.jobs)
+
+
+@pytest.fixture
+def queue(monkeypatch) -> Queue:
+    made = Queue()
+    monkeypatch.setattr(slurm.SLURMJob, "_call", made.call)
+    monkeypatch.setattr(slurm, "time", SimpleNamespace(monotonic=lambda: made.now))
+    return made
+
+
+def keep(jobs: slurm.Jobs, queue: Queue, seconds: float = 1000.0) -> None:
+    queue.now += seconds
+    asyncio.run(jobs.keep())
+
+
+def test_jobs_that_ended_are_replaced_and_others_stay(queue):
+    """dask-jobqueue keeps the jobs in mind that have ended, and submits no others."""
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 2, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    jobs.joined.names |= {"w-0", "w-1"}
+    queue.jobs = ["2"]
+    keep(jobs, queue)
+    assert sorted(cluster.worker_spec) == ["w-1", "w-2"]
+    assert sorted(job.job_id for job in cluster.workers.values()) == ["2", "3"]
+    assert messages == []
+    queue.jobs = ["2", "3"]
+    keep(jobs, queue)
+    assert sorted(cluster.worker_spec) == ["w-1", "w-2"]
+
+
+def test_jobs_that_end_three_times_before_their_workers_join_end_the_sweep_with_a_sentence(queue):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 2, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    keep(jobs, queue)
+    keep(jobs, queue)
+    text = "of Slurm ended before its worker joined (FAILED, exit code 127:0, output in /x/slurm-9.out)"
+    assert messages == [f"job {number} {text}; 2 such jobs are submitted again" for number in (2, 4)]
+    expected = rf"^job 6 {re.escape(text)}, as others before it: check that /python runs on .* reach tcp://here:1; "
+    with pytest.raises(NoWorkersError, match=expected):
+        keep(jobs, queue)
+
+
+def test_early_ends_are_counted_anew_when_a_worker_joins_and_do_not_end_a_sweep_that_has_workers(queue):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 1, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    for _ in range(2):
+        keep(jobs, queue)
+    jobs.joined.names.add("other")
+    for _ in range(2):
+        keep(jobs, queue)
+    cluster.scheduler.workers["other"] = object()
+    keep(jobs, queue)
+    assert len(messages) == 5
+
+
+def test_after_early_ends_jobs_are_submitted_less_often(queue):
+    cluster = Cluster()
+    jobs = slurm.Jobs(cluster, 1, "/python", lambda _: None)
+    asyncio.run(jobs.submit())
+    keep(jobs, queue)
+    keep(jobs, queue, 19)
+    assert len(cluster.calls) == 2
+    keep(jobs, queue, 1)
+    assert len(cluster.calls) == 3
+
+
+def test_a_worker_of_a_job_with_many_counts_as_joined(queue):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 1, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    worker = SimpleNamespace(name="w-0-3")
+    cluster.plugins[0].add_worker(SimpleNamespace(workers={"tcp://a": worker}), "tcp://a")
+    keep(jobs, queue)
+    assert (sorted(cluster.worker_spec), messages) == (["w-1"], [])
+
+
+def test_jobs_stay_when_slurm_does_not_say_which_there_are_and_refusals_are_reported(queue, monkeypatch):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 1, "/python", messages.append)
+    asyncio.run(jobs.submit())
+
+    async def fails(command):
+        raise RuntimeError("Unable to contact slurm controller")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slurm.SLURMJob, "_call", fails)
+        keep(jobs, queue)
+    assert sorted(cluster.worker_spec) == ["w-0"]
+    jobs.joined.names.add("w-0")
+    cluster.error = RuntimeError("sbatch: error: too many jobs\n")
+    keep(jobs, queue)
+    assert messages == ["Slurm does not take a job at present: too many jobs"]

@@ -7,13 +7,15 @@ result is released as soon as it has arrived.
 
 import asyncio
 import contextlib
+import inspect
 import logging
+import math
 import pickle
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Executor, Future
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,21 +30,24 @@ from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import CommClosedError
 
 from nsr.data.digits import MNIST
-from nsr.errors import FailedError, InputError
+from nsr.errors import FailedError, InputError, shortened
 from nsr.paper.records import Item
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.executors import MakeExecutor
-from nsr.paper.sweep.run import SchedulerLostError
+from nsr.paper.sweep.run import NoWorkersError, SchedulerLostError
 from nsr.paper.sweep.worker import LostWorkerError, MismatchError, check_versions, versions
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Report = Callable[[str], None]
+Keep = Callable[[], Awaitable[None] | None]
+"""Replaces workers that are missing; on the event loop of the client."""
 
 LOOK_EVERY, REPLACE_EVERY = 1.0, 10.0
 """Seconds between looks at the workers, and between attempts to replace those that are missing."""
 FIRST_ANSWER = 20.0
 """Seconds that a scheduler may take for its first answer."""
+CONTINUES = "finished blocks are kept, and the same command continues from there"
 LEAN = {
     "distributed.worker.profile.enabled": False,  # nobody looks at where its workers spend their time
     "distributed.admin.tick.interval": "1s",  # it would wake up fifty times a second to see whether it is late
@@ -82,24 +87,22 @@ def _local_cluster(config: ClusterConfig, on_message: Report, workers: int) -> E
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         )
-    return on_cluster(cluster, config, on_message, workers)
+    return on_cluster(cluster, config, on_message, lambda: cluster.scale(workers))
 
 
-def on_cluster(cluster: Any, config: ClusterConfig, on_message: Report, workers: int) -> "DaskExecutor":
-    """An executor on a cluster that ends with it, and whose lost workers are replaced."""
+def on_cluster(cluster: Any, config: ClusterConfig, on_message: Report, keep: Keep) -> "DaskExecutor":
+    """An executor on a cluster that ends with it, and whose lost workers are replaced by ``keep``."""
     try:
         client = Client(cluster)
         on_message(f"dashboard: {client.dashboard_link}")
-        return DaskExecutor(
-            client, config, on_message, keep=lambda: cluster.scale(workers), close=partial(close_cluster, cluster)
-        )
+        return DaskExecutor(client, config, on_message, keep=keep, close=partial(close_cluster, cluster))
     except BaseException:
         close_cluster(cluster)
         raise
 
 
 def close_cluster(cluster: Any) -> None:
-    """Close a cluster whatever it thinks of it: it complains of jobs that never ran, and of what Ctrl-C has cancelled."""
+    """Close a cluster, although it may complain of jobs that never ran and of what Ctrl-C has cancelled."""
     try:
         cluster.close()
     except Exception:
@@ -121,20 +124,23 @@ class _Connection:
             self.on_message(f"the scheduler at {address} is lost; waiting up to {patience:.0f} s for it")
         while True:
             try:
-                client = Client(address, timeout=min(5.0, patience), set_as_default=False)
-                break
+                return self._attempt(min(5.0, patience))
             except (OSError, TimeoutError) as error:
                 if time.monotonic() > end:
                     kind, text = (FailedError, "") if self.answered else (InputError, f": {error}")
                     raise kind(
                         f"no Dask scheduler answers at {address} after {patience:.0f} s{text}; start it with dask "
-                        "scheduler; finished blocks are kept, and the same command continues from there"
+                        f"scheduler; {CONTINUES}"
                     ) from error
                 time.sleep(0.5)
-        self.answered = True
-        self.on_message(f"dashboard: {client.dashboard_link}")
+
+    def _attempt(self, timeout: float) -> "DaskExecutor":
+        client = Client(self.config.scheduler, timeout=timeout, set_as_default=False)
         try:
-            return DaskExecutor(client, self.config, self.on_message)
+            executor = DaskExecutor(client, self.config, self.on_message)
+            self.answered = True
+            self.on_message(f"dashboard: {client.dashboard_link}")
+            return executor
         except BaseException:
             client.close()
             raise
@@ -188,7 +194,7 @@ class DaskExecutor(Executor):
         config: ClusterConfig,
         on_message: Report,
         *,
-        keep: Callable[[], None] = lambda: None,
+        keep: Keep = lambda: None,
         close: Callable[[], None] = lambda: None,
     ) -> None:
         self._client, self._config, self._on_message = client, config, on_message
@@ -200,7 +206,11 @@ class DaskExecutor(Executor):
         self._preparing: set[str] = set()
         self._hung: set[str] = set()
         self._background: set[asyncio.Task[Any]] = set()
-        self._lost, self._closed = False, False
+        self._broken: Exception | None = None
+        """Why nothing can run any more."""
+        self._started, self._accepted, self._closed = False, False, False
+        self._asked: float | None = None
+        """When the scheduler was asked for what it has not answered yet."""
         self._kept = time.monotonic()
         self._loop = client.loop.asyncio_loop
         try:
@@ -211,7 +221,7 @@ class DaskExecutor(Executor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Run a function of an item on a worker, as soon as one is free."""
-        if self._lost or self._closed:
+        if self._closed or isinstance(self._broken, BrokenExecutor):
             raise SchedulerLostError("the Dask scheduler is lost")
         future: Future[T] = Future()
         task = _Task(future, (partial(fn, **kwargs) if kwargs else fn, args))
@@ -246,6 +256,7 @@ class DaskExecutor(Executor):
             await asyncio.wait(list(self._background), timeout=self._config.silence)
         if self._refused:
             raise MismatchError(next(iter(self._refused.values())))
+        self._started = True
         self._spawn(self._watch())
 
     async def _stop(self) -> None:
@@ -264,8 +275,8 @@ class DaskExecutor(Executor):
         task.add_done_callback(self._background.discard)
 
     def _enqueue(self, task: _Task) -> None:
-        if self._lost:
-            task.future.set_exception(SchedulerLostError("the Dask scheduler is lost"))
+        if self._broken is not None:
+            task.future.set_exception(self._broken)
             return
         self._waiting.append(task)
         self._assign()
@@ -289,6 +300,8 @@ class DaskExecutor(Executor):
         result = asyncio.ensure_future(self._result(worker, task))
         try:
             await asyncio.wait({gone, result}, return_when=asyncio.FIRST_COMPLETED)
+            if task.future.done():
+                return  # it was given up with the scheduler
             if result.done():
                 self._finish(worker, task, result)
             else:
@@ -334,40 +347,67 @@ class DaskExecutor(Executor):
         self._assign()
 
     async def _watch(self) -> None:
-        while not self._closed:
+        while not self._closed and self._broken is None:
             await asyncio.sleep(LOOK_EVERY)
             try:
                 await self._look()
             except (OSError, TimeoutError):
-                if self._client.status != "running":
-                    self._break()
-                    return
+                if self._client.status != "running" or self._unanswered() >= self._config.patience:
+                    self._break(SchedulerLostError("the Dask scheduler is lost"))
+            except Exception as error:
+                self._break(NoWorkersError(f"the Dask workers cannot be watched: {_described(error)}; {CONTINUES}"))
 
-    def _break(self) -> None:
-        """The scheduler is gone, and with it all that was running."""
-        self._lost = True
+    def _break(self, error: Exception) -> None:
+        """Nothing can run any more, and what was running is lost."""
+        self._broken = error
         tasks = [*self._waiting, *(task for worker in self._workers.values() for task in worker.tasks)]
         for task in tasks:
             if not task.future.done():
-                task.future.set_exception(SchedulerLostError("the Dask scheduler is lost"))
+                task.future.set_exception(error)
 
     async def _look(self) -> None:
         """Find out which workers are there, which are new and which are lost."""
+        present = await self._present()
+        self._note_heartbeats(present)
+        self._drop_lost(present)
+        if time.monotonic() - self._kept > REPLACE_EVERY:
+            self._kept = math.inf  # until it has ended
+            self._spawn(self._replace())
+
+    def _unanswered(self) -> float:
+        """For how many seconds the scheduler has not answered."""
+        return 0.0 if self._asked is None else time.monotonic() - self._asked
+
+    async def _present(self) -> Mapping[str, Any]:
+        """What the scheduler says of each worker. While it says nothing, no worker counts as silent."""
         if self._client.status != "running":
             raise OSError("the scheduler is lost")
-        identity = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), self._config.silence)
+        if self._asked is None:
+            self._asked = time.monotonic()
+        limit = max(0.0, min(self._config.silence, self._config.patience - self._unanswered()))
+        identity = await asyncio.wait_for(self._client.scheduler.identity(n_workers=-1), limit)
+        for seen in self._seen.values():
+            seen.at += self._unanswered()
+        self._asked = None
         present: Mapping[str, Any] = identity["workers"]
-        now = time.monotonic()
+        return present
+
+    def _note_heartbeats(self, present: Mapping[str, Any]) -> None:
+        """When each worker was heard of last; new ones are checked."""
         for address, about in present.items():
             seen = self._seen.get(address)
             if seen is None or seen.heartbeat != about["last_seen"]:
-                self._seen[address] = _Seen(about["last_seen"], now)
+                self._seen[address] = _Seen(about["last_seen"], time.monotonic())
                 known = (self._workers, self._preparing, self._refused, self._hung)
                 if about["status"] == "running" and not any(address in each for each in known):
                     self._preparing.add(address)
                     self._spawn(self._prepare(address, about))
         self._seen = {address: seen for address, seen in self._seen.items() if address in present}
         self._hung.intersection_update(present)
+
+    def _drop_lost(self, present: Mapping[str, Any]) -> None:
+        """Workers that have left, that are silent and that hang."""
+        now = time.monotonic()
         for worker in list(self._workers.values()):
             if worker.address not in present:
                 self._spawn(self._bury(worker))
@@ -380,32 +420,55 @@ class DaskExecutor(Executor):
                 self._hung.add(worker.address)  # what it is at would come before any other item
                 if worker.has_nanny:
                     self._spawn(self._restart(worker))
-        if now - self._kept > REPLACE_EVERY:
-            self._kept = now
-            self._keep()
+
+    async def _replace(self) -> None:
+        """Have workers that are missing replaced, one attempt at a time."""
+        try:
+            asked = self._keep()
+            if inspect.isawaitable(asked):
+                await asked
+        except NoWorkersError as error:
+            self._break(error)
+        except Exception as error:
+            self._on_message(f"workers that are missing cannot be replaced now: {_described(error)}")
+        finally:
+            self._kept = time.monotonic()
 
     async def _prepare(self, address: str, about: Mapping[str, Any]) -> None:
         """Check a new worker, and use it if its versions are right."""
         try:
             answer = await asyncio.wait_for(self._ask(address, prepare_worker), self._config.silence)
             check_versions(versions(), f"the worker {address}", answer)
-            slots = 2 if about["nthreads"] == 1 else 1
-            self._workers[address] = _Worker(address, slots, about["nanny"] is not None)
-            self._assign()
         except MismatchError as error:
-            self._refused[address] = str(error)
-            self._on_message(str(error))
+            self._refuse(address, str(error))
         except ImportError as error:
-            self._refused[address] = f"the worker {address} cannot import nsr ({error}): install it there"
-            self._on_message(self._refused[address])
+            self._refuse(address, f"the worker {address} cannot import nsr ({error}): install it there")
         except (OSError, TimeoutError):
             self._seen.pop(address, None)  # it is gone, or asked again
+        except Exception as error:  # of sources that lack what is called
+            text = f"the worker {address} cannot be used ({_described(error)}): install the same versions there"
+            self._refuse(address, text)
+        else:
+            slots = 2 if about["nthreads"] == 1 else 1
+            self._workers[address] = _Worker(address, slots, about["nanny"] is not None)
+            self._accepted = True
+            self._assign()
         finally:
             self._preparing.discard(address)
+
+    def _refuse(self, address: str, reason: str) -> None:
+        """Do not use a worker. If it is among the first ones, all is likely to be wrong, and the sweep ends with it."""
+        self._refused[address] = reason
+        if self._accepted and self._started:
+            self._on_message(reason)
+        elif self._started:
+            self._break(MismatchError(reason))
 
     async def _ask(self, address: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function on one worker, beside the items that it runs."""
         answers = await self._client._run(function, *arguments, workers=[address], wait=True)
+        if address not in answers:
+            raise OSError(f"{address} is gone")
         return answers[address]
 
     async def _bury(self, worker: _Worker) -> None:
@@ -446,6 +509,10 @@ class DaskExecutor(Executor):
                 raise LostWorkerError(f"{worker.address}: {error}", blamed=False) from error
             worker.folders[value.data] = Path(found)
         return replace(value, data=worker.folders[value.data])
+
+
+def _described(error: Exception) -> str:
+    return shortened(f"{type(error).__name__}: {error}".replace("\n", " "), 500)
 
 
 def data_files(folder: Path) -> dict[str, Path]:

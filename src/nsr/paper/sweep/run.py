@@ -11,6 +11,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 
+from nsr.errors import FailedError
 from nsr.paper.records import Item, Record
 from nsr.paper.sweep.store import Store
 from nsr.paper.sweep.worker import LostWorkerError, MismatchError, run_checked, run_item, versions
@@ -25,6 +26,10 @@ Running = dict[Future[list[Record]], Item]
 
 class SchedulerLostError(BrokenExecutor):
     """An executor lost all of its workers at once. No item is the cause."""
+
+
+class NoWorkersError(FailedError):
+    """An executor has no workers and gets none, for a reason that is in the text. The sweep ends with it."""
 
 
 class Observer:
@@ -165,7 +170,7 @@ class Sweep:
 
     def _handle_error(self, item: Item, error: BaseException) -> None:
         self.suspects.discard(item)
-        if isinstance(error, MismatchError):
+        if isinstance(error, MismatchError | NoWorkersError):
             self.store.release(item)
             raise error
         if isinstance(error, LostWorkerError) or type(error).__name__ in LOST:

@@ -1,23 +1,32 @@
 """Items on jobs of Slurm, each with Dask workers, through dask-jobqueue."""
 
+import itertools
 import math
+import os
 import re
 import shutil
+import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
+from distributed.diagnostics.plugin import SchedulerPlugin
+
 from nsr.errors import InputError, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
-from nsr.paper.sweep.dask import close_cluster, make_dask, on_cluster
+from nsr.paper.sweep.dask import CONTINUES, REPLACE_EVERY, close_cluster, make_dask, on_cluster
 from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts
 from nsr.paper.sweep.plan import LONGEST
+from nsr.paper.sweep.run import NoWorkersError
 
 with keeping_interrupts():
-    from dask_jobqueue.slurm import SLURMCluster
+    from dask_jobqueue.slurm import SLURMCluster, SLURMJob
 
 Report = Callable[[str], None]
+MOST_EARLY = 3
+"""So many times in a row jobs may end before their workers join, while there is no worker."""
 
 
 def make_slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
@@ -31,23 +40,119 @@ def make_slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
 
 def _submit_jobs(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
     cluster = SLURMCluster(**arguments(config))
-    jobs = math.ceil(workers / config.cores)
-
-    async def submit() -> None:
-        cluster.scale(jobs=jobs)
-        await cluster._correct_state()  # so that what sbatch has to say is not lost
-
+    jobs = Jobs(cluster, math.ceil(workers / config.cores), config.python or sys.executable, on_message)
     try:
-        cluster.sync(submit)
+        cluster.sync(jobs.submit)
     except RuntimeError as error:
         close_cluster(cluster)
-        messages = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
-        raise InputError(f"Slurm does not take the job: {messages[-1].strip()}") from error
+        raise InputError(f"Slurm does not take the job: {_complaint(error)}") from error
     except BaseException:
         close_cluster(cluster)
         raise
-    on_message(f"{jobs} jobs submitted to Slurm, each with {config.cores} workers")
-    return on_cluster(cluster, config, on_message, jobs * config.cores)
+    on_message(f"{jobs.count} jobs submitted to Slurm, each with {config.cores} workers")
+    return on_cluster(cluster, config, on_message, jobs.keep)
+
+
+class Joined(SchedulerPlugin):
+    """The names of all workers that ever joined a scheduler."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def add_worker(self, scheduler: Any, worker: str) -> None:
+        """Called by the scheduler for each new worker."""
+        self.names.add(str(scheduler.workers[worker].name))
+
+
+class Jobs:
+    """The jobs of a cluster, of which there are always so many: dask-jobqueue keeps those in mind that have ended.
+
+    Args:
+        cluster: Of dask-jobqueue, without jobs.
+        count: How many jobs there are to be.
+        python: The Python of the workers, for messages.
+        on_message: Called with a line about jobs that ended early or that Slurm does not take.
+    """
+
+    def __init__(self, cluster: Any, count: int, python: str, on_message: Report) -> None:
+        self.cluster, self.count, self.python, self.on_message = cluster, count, python, on_message
+        self.joined = Joined()
+        self.joined_before = 0
+        self.early = 0
+        """How many times in a row jobs ended before their workers joined, and no worker joined meanwhile."""
+        self.next = time.monotonic()
+        self.numbers = itertools.count()
+        cluster.scheduler.add_plugin(self.joined)
+
+    async def submit(self) -> None:
+        """Submit as many jobs as are missing."""
+        wanted = self.cluster.worker_spec
+        while len(wanted) < self.count:
+            wanted[self.cluster._new_worker_name(next(self.numbers))] = self.cluster.new_spec
+        await self.cluster._correct_state()
+
+    async def keep(self) -> None:
+        """Replace jobs that have ended; those that end over and over before their workers join end the sweep."""
+        if time.monotonic() < self.next:
+            return
+        jobs = dict(self.cluster.workers)
+        queued = await _queued()
+        if queued is None:
+            return
+        ended = {name: job for name, job in jobs.items() if job.job_id not in queued}
+        await self._judge([job for name, job in ended.items() if job.job_id and not self._has_joined(str(name))])
+        for name in ended:
+            self.cluster.worker_spec.pop(name, None)
+        try:
+            await self.submit()
+        except RuntimeError as error:
+            self.on_message(f"Slurm does not take a job at present: {_complaint(error)}")
+
+    def _has_joined(self, name: str) -> bool:
+        """Whether a worker of a job did; one of many has a number after the name of its job."""
+        return any(each == name or each.rpartition("-")[0] == name for each in self.joined.names)
+
+    async def _judge(self, early: list[Any]) -> None:
+        """Report jobs that ended before their workers joined, and wait longer each time."""
+        if len(self.joined.names) > self.joined_before:
+            self.joined_before, self.early = len(self.joined.names), 0
+        if not early:
+            return
+        self.early += 1
+        self.next = time.monotonic() + REPLACE_EVERY * 2 ** min(self.early, 4)
+        text = await _how_it_ended(early[-1].job_id)
+        if self.early >= MOST_EARLY and not self.cluster.scheduler.workers:
+            raise NoWorkersError(
+                f"{text}, as others before it: check that {self.python} runs on the nodes and that they can reach "
+                f"{self.cluster.scheduler.address}; {CONTINUES}"
+            )
+        self.on_message(f"{text}; {len(early)} such jobs are submitted again")
+
+
+async def _queued() -> set[str] | None:
+    """The numbers of the jobs that wait or run; None if Slurm does not say."""
+    try:
+        return set((await SLURMJob._call(["squeue", "--noheader", "--format=%A", f"--user={os.getuid()}"])).split())
+    except (OSError, RuntimeError):
+        return None
+
+
+async def _how_it_ended(number: str) -> str:
+    """What Slurm knows about a job that ended before its worker joined."""
+    text = f"job {number} of Slurm ended before its worker joined"
+    try:
+        about = await SLURMJob._call(["scontrol", "show", "job", number])
+    except (OSError, RuntimeError):  # it forgets jobs after some minutes
+        return text
+    found = dict(re.findall(r"(JobState|ExitCode|StdOut)=(\S+)", about))
+    known = {"": found.get("JobState"), "exit code ": found.get("ExitCode"), "output in ": found.get("StdOut")}
+    return f"{text} ({', '.join(name + value for name, value in known.items() if value)})"
+
+
+def _complaint(error: RuntimeError) -> str:
+    """The last thing that sbatch said."""
+    messages: list[str] = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
+    return messages[-1].strip()
 
 
 def arguments(config: ClusterConfig) -> dict[str, Any]:
