@@ -6,6 +6,7 @@
 import asyncio
 import gc
 import gzip
+import socket
 import threading
 import time
 import types
@@ -344,6 +345,16 @@ def test_a_scheduler_that_is_not_there_is_a_sentence(monkeypatch):
     config = ClusterConfig(executor="dask", scheduler="tcp://127.0.0.1:9")
     with pytest.raises(InputError, match=r"^no Dask scheduler answers at tcp://127\.0\.0\.1:9 after 0 s: "):
         make_dask(config, lambda _: None)(1)
+
+
+def test_a_scheduler_that_is_stopped_is_a_sentence(monkeypatch):
+    """Its port takes connections, and nothing answers."""
+    monkeypatch.setattr(ours, "FIRST_ANSWER", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as stopped:
+        address = f"tcp://127.0.0.1:{stopped.getsockname()[1]}"
+        config = ClusterConfig(executor="dask", scheduler=address)
+        with pytest.raises(InputError, match=rf"^no Dask scheduler answers at {address} after 0 s: it is silent for "):
+            make_dask(config, lambda _: None)(1)
 
 
 @pytest.mark.parametrize(

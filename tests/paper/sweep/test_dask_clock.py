@@ -540,6 +540,7 @@ def clock(monkeypatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(ours, "time", made)
     monkeypatch.setattr(ours, "Client", made.client)
+    monkeypatch.setattr(ours, "ping", lambda *_: None)
     monkeypatch.setattr(ours, "DaskExecutor", lambda *arguments: arguments)
     return made
 

@@ -15,7 +15,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,8 @@ from distributed import Client, LocalCluster, Status
 from distributed.comm import registry
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.comm.core import CommClosedError
+from distributed.core import rpc
+from distributed.security import Security
 
 from nsr.data.digits import MNIST
 from nsr.errors import FailedError, InputError, shortened
@@ -109,6 +111,20 @@ def close_cluster(cluster: Any) -> None:
         cluster.status = Status.closed  # or it would try again, and complain, at the end of the process
 
 
+def ping(address: str, timeout: float) -> None:
+    """Raise an OSError unless a scheduler answers in time. A client would wait for ever for one that is stopped."""
+
+    async def ask() -> None:
+        async with rpc(address, connection_args=Security().get_connection_args("client")) as scheduler:
+            await asyncio.wait_for(scheduler.identity(n_workers=0), timeout)
+
+    with ThreadPoolExecutor(1) as thread:  # here there may be an event loop already, as in a notebook
+        try:
+            thread.submit(asyncio.run, ask()).result()
+        except TimeoutError as error:
+            raise OSError(f"it is silent for {timeout:.0f} s") from error
+
+
 @dataclass
 class _Connection:
     """To a scheduler that others have started. One that went away is waited for; one that was never there is not."""
@@ -135,6 +151,7 @@ class _Connection:
                 time.sleep(0.5)
 
     def _attempt(self, timeout: float) -> "DaskExecutor":
+        ping(str(self.config.scheduler), timeout)
         client = Client(self.config.scheduler, timeout=timeout, set_as_default=False)
         try:
             executor = DaskExecutor(client, self.config, self.on_message)
