@@ -35,7 +35,7 @@ def test_the_file_of_the_folder_is_found_and_options_count_more(tmp_path):
 
 def test_another_file_can_be_named(tmp_path):
     (tmp_path / "nsr.toml").write_text(SLURM)
-    (tmp_path / "other.toml").write_text("[cluster]\nworkers = 3\n[tool]\nx = 1")
+    (tmp_path / "other.toml").write_text("[cluster]\nworkers = 3")
     assert read_config(tmp_path / "other.toml") == ClusterConfig(workers=3)
 
 
@@ -56,8 +56,14 @@ def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path
         ("[clutser]\nqueue = 'a'", r"^nsr.toml has no table \[cluster\], in which .* stand; it has 'clutser'$"),
         ("executor = 'dask'", r"^nsr.toml has no table \[cluster\], in which .* stand; it has 'executor'$"),
         ("[cluster]\nquue = 'a'", "unknown field .* 'quue': .*did you mean 'queue'"),
-        ("[cluster]\nworkers = 'two'", "^workers = 'two' in nsr.toml is not a number$"),
-        ("[cluster]\nworkers = true", "^workers = True in nsr.toml is not a number$"),
+        ("[cluster]\nworkers = 'two'", "^workers = 'two' in nsr.toml is not a whole number$"),
+        ("[cluster]\nworkers = true", "^workers = True in nsr.toml is not a whole number$"),
+        ("[cluster]\nworkers = 2.5", "^workers = 2.5 in nsr.toml is not a whole number$"),
+        ("[cluster]\ncores = 2.5", "^cores = 2.5 in nsr.toml is not a whole number$"),
+        ("[cluster]\nworkers = 2\n[clutser.options]\nx = 1", r"^nsr.toml has 'clutser' beside the table \[cluster\], "),
+        ("[cluster]\ndashboard = 'abc'", "^dashboard 'abc' is not an address and a port up to 65535: write it as in"),
+        ("[cluster]\ndashboard = '127.0.0.1:99999999'", "^dashboard '127.0.0.1:99999999' is not an address and a port"),
+        ("[cluster]\ndashboard = '127.0.0.1:65536'", "^dashboard '127.0.0.1:65536' is not an address and a port"),
         ("[cluster]\nqueue = 3", "^queue = 3 in nsr.toml is not a text$"),
         ("[cluster]\ndirectives = '--x'", "^directives = '--x' in nsr.toml is not a list of texts$"),
         ("[cluster]\noptions = 3", "^options = 3 in nsr.toml is not a table$"),
@@ -67,7 +73,7 @@ def test_a_scheduler_means_dask_and_another_executor_means_no_scheduler(tmp_path
         (f"[cluster]\nworkers = 0x{'f' * 1900}", "^workers must be at most 100,000, got [0-9]{200}...$"),
         (f"x = {'[' * 1500}", "^nsr.toml is not TOML: .*recursion"),
         ("x = " + "[\n" * 3000, "^nsr.toml is not TOML: .*recursion"),
-        (f"[cluster]\nworkers = '{'9' * 1500}'", "^workers = '9{199}... in nsr.toml is not a number$"),
+        (f"[cluster]\nworkers = '{'9' * 1500}'", "^workers = '9{199}... in nsr.toml is not a whole number$"),
         (f"[cluster]\n{'q' * 1500} = 1", "^unknown field .* 'q{199}...: choose from executor, "),
         ("x." * 50_000 + "x = 1", "^nsr.toml is not TOML: it has more than 100,000 characters$"),
         ("x." * 2000 + "x = 1", "^nsr.toml is not TOML: a line has more than 2,000 characters$"),
@@ -92,12 +98,33 @@ def test_what_is_wrong_in_a_file_is_a_sentence(tmp_path, content, text):
         ("[cluster]\nworkers = 100_000\ncores = 100_000", ClusterConfig(workers=100_000, cores=100_000)),
         ("[cluster]\nsilence = 0.5\nhang = 1", ClusterConfig(silence=0.5, hang=1)),
         ("", ClusterConfig()),
+        ("[cluster]\ndashboard = ':65535'", ClusterConfig(dashboard=":65535")),
     ],
 )
 def test_what_is_just_within_the_limits_is_read(tmp_path, content, expected):
     assert len(content) <= 100_000
     (tmp_path / "nsr.toml").write_text(content)
     assert read_config() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"queue": "cpu"}, "--queue is for --executor slurm, not for local"),
+        ({"executor": "dask", "walltime": "04:00:00"}, "--walltime is for --executor slurm, not for dask"),
+        ({"executor": "a:b", "directives": ("--x",)}, "--directive is for --executor slurm, not for a:b"),
+        ({"scheduler": "tcp://a:1", "cores": 2}, "--cores is for --executor slurm, not for dask"),
+    ],
+)
+def test_options_of_slurm_are_refused_elsewhere(options, text):
+    with pytest.raises(InputError, match=f"^{text}$"):
+        read_config(**options)
+
+
+def test_the_file_of_a_slurm_serves_other_executors_too(tmp_path):
+    (tmp_path / "nsr.toml").write_text(SLURM)
+    assert read_config(executor="local").executor == "local"
+    assert read_config(queue="long").queue == "long"
 
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path):

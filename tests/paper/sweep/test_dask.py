@@ -325,7 +325,7 @@ def test_the_dashboard_is_printed_and_a_scheduler_can_be_named(cluster):
     config = ClusterConfig(executor="dask", scheduler=cluster.scheduler_address)
     with make_dask(config, messages.append)(1) as executor:
         assert executor.submit(max, 1, 2).result(10) == 2
-    assert messages[0].startswith("dashboard: http")
+    assert "dashboard" in messages[0]
 
 
 def test_a_cluster_that_cannot_be_reached_is_closed(monkeypatch):

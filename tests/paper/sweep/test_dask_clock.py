@@ -3,9 +3,11 @@
 import asyncio
 import logging
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 from typing import Any
 
@@ -541,6 +543,7 @@ def clock(monkeypatch) -> Clock:
     monkeypatch.setattr(ours, "time", made)
     monkeypatch.setattr(ours, "Client", made.client)
     monkeypatch.setattr(ours, "ping", lambda *_: None)
+    monkeypatch.setattr(ours, "dashboard", "dashboard: {}".format)
     monkeypatch.setattr(ours, "DaskExecutor", lambda *arguments: arguments)
     return made
 
@@ -599,6 +602,7 @@ def test_workers_that_are_started_here_have_one_thread_and_no_limit_of_memory(mo
 def test_a_cluster_is_kept_at_its_size_and_closed_with_its_executor(monkeypatch):
     calls: list[object] = []
     cluster = SimpleNamespace(scale=calls.append, close=lambda: calls.append("close"))
+    monkeypatch.setattr(ours, "dashboard", "dashboard: {}".format)
     monkeypatch.setattr(ours, "Client", lambda _: SimpleNamespace(dashboard_link="http://a"))
     monkeypatch.setattr(ours, "DaskExecutor", lambda *_, keep, close: (keep, close))
     messages: list[str] = []
@@ -608,12 +612,68 @@ def test_a_cluster_is_kept_at_its_size_and_closed_with_its_executor(monkeypatch)
     assert (calls, messages) == ([3, "close"], ["dashboard: http://a"])
 
 
-@pytest.mark.parametrize("name", ["distributed", "tornado", "asyncio"])
-def test_dask_is_silent(monkeypatch, name):
+@pytest.mark.parametrize(
+    "name", ["distributed", "distributed.client", "distributed.core", "tornado", "tornado.application", "asyncio"]
+)
+def test_dask_is_silent(monkeypatch, capsys, name):
+    """Some of its loggers have levels and handlers of their own."""
     logger = logging.getLogger(name)
-    monkeypatch.setattr(logger, "level", logging.INFO)
+    handler = logging.StreamHandler(sys.stderr)
+    monkeypatch.setattr(logger, "handlers", [handler])
+    logger.setLevel(logging.INFO)
+    logger.error("heard")
     make_dask(ClusterConfig(executor="dask"), lambda _: None)
-    assert logger.level == logging.CRITICAL
+    logger.error("Exception in callback")
+    assert capsys.readouterr().err == "heard\n"
+
+
+def answering(status: int, body: bytes) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.handle_request)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/status"
+        thread.join(PATIENT)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (200, b"<html>", "dashboard: {}"),
+        (
+            200,
+            b"<p>Dask needs bokeh >= 3.1",
+            "no dashboard: it needs bokeh, where the scheduler runs (pip install bokeh)",
+        ),
+        (404, b"", "no dashboard: the scheduler has none"),
+        (403, b"", "dashboard: {}"),
+    ],
+)
+def test_a_dashboard_is_named_only_where_there_is_one(status, body, expected):
+    for link in answering(status, body):
+        assert ours.dashboard(link) == expected.format(link)
+
+
+def test_a_dashboard_that_is_not_known_or_not_reached():
+    assert ours.dashboard(None) == "no dashboard: the scheduler has none"
+    assert ours.dashboard("http://127.0.0.1:9/status") == "dashboard: http://127.0.0.1:9/status"
+
+
+def test_a_scheduler_that_cannot_be_started_here_is_a_sentence(monkeypatch):
+    def fails(**_: Any) -> None:
+        raise RuntimeError("Cluster failed to start") from OSError("no such\nhost")
+
+    monkeypatch.setattr(ours, "LocalCluster", fails)
+    with pytest.raises(InputError, match=r"^a scheduler of Dask cannot be started here: no such host$"):
+        make_dask(ClusterConfig(executor="dask"), lambda _: None)(1)
 
 
 # On a worker.

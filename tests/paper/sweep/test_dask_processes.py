@@ -49,7 +49,7 @@ def test_the_command_has_the_same_records_on_dask_as_without_it(tmp_path):
                 command, env=there.environment, capture_output=True, text=True, timeout=120, check=False
             )
             assert done.returncode == 0, done.stderr
-            assert "nsr: dashboard: http://127.0.0.1:" in done.stderr
+            assert "dashboard: " in done.stderr
             assert faults.records(out) == expected
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import logging
 import re
 import subprocess
 import sys
@@ -101,12 +100,50 @@ def test_a_wrong_walltime_is_refused_before_anything_is_started(monkeypatch):
         make_slurm(replace(CONFIG, walltime="4h"), lambda _: None)
 
 
-def test_dask_is_silent(monkeypatch):
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"memory": "lots"}, "memory 'lots' is not an amount of memory: write it as in 16GB"),
+        ({"memory": "0GB"}, "memory '0GB' is not an amount of memory: write it as in 16GB"),
+        ({"interface": "nope0"}, "unknown interface 'nope0': choose from .*lo"),
+        (
+            {"options": {"log_dir": "x"}},
+            r"unknown argument of dask_jobqueue.SLURMCluster in \[cluster.options\]: 'log_dir",
+        ),
+        ({"options": {"cores": 3}}, r"cores of \[cluster.options\] has a line of its own in \[cluster\]: write cores"),
+        ({"options": {"processes": 3}}, r"processes of \[cluster.options\] has a line of its own .*: write cores"),
+        ({"options": {"env_extra": []}}, r"env_extra of \[cluster.options\] has a line of its own .*: write prologue"),
+        ({"options": {"worker_extra_args": "--x"}}, r"worker_extra_args of \[cluster.options\] is not a list of texts"),
+        (
+            {"options": {"scheduler_options": {"dashboard_address": ""}}},
+            "scheduler_options of .* without dashboard_addr",
+        ),
+    ],
+)
+def test_what_is_wrong_is_a_sentence_before_anything_is_started(monkeypatch, given, text):
     monkeypatch.setattr(slurm.shutil, "which", lambda _: "/usr/bin/sbatch")
-    logger = logging.getLogger("distributed")
-    monkeypatch.setattr(logger, "level", logging.INFO)
-    make_slurm(CONFIG, lambda _: None)
-    assert logger.level == logging.CRITICAL
+    with pytest.raises(InputError, match=f"^{text}"):
+        make_slurm(replace(CONFIG, **given), lambda _: None)
+
+
+def test_options_are_added_to_what_is_set_here():
+    options = {"worker_extra_args": ["--x"], "scheduler_options": {"port": 1}, "log_directory": "logs"}
+    given = arguments(replace(CONFIG, options=options))
+    assert given["worker_extra_args"] == ["--lifetime", *lifetime("04:00:00"), "--x"]
+    assert given["scheduler_options"] == {"dashboard_address": "127.0.0.1:0", "port": 1}
+    assert given["log_directory"] == "logs"
+
+
+def test_a_scheduler_that_cannot_be_started_is_a_sentence(monkeypatch):
+    def fails(**_):
+        try:
+            raise OSError("no\nport")
+        except OSError as error:
+            raise RuntimeError("Cluster failed to start") from error
+
+    monkeypatch.setattr(slurm, "SLURMCluster", fails)
+    with pytest.raises(InputError, match=r"^the scheduler for Slurm cannot be started: no port$"):
+        slurm._submit_jobs(CONFIG, lambda _: None, 1)
 
 
 class Cluster:
@@ -162,6 +199,8 @@ def test_jobs_have_workers_enough(monkeypatch, workers, cores, jobs):
     [
         ("sbatch: error: first\nsbatch: error: the last one \nstdout: x", "the last one"),
         ("sbatch is not there", "sbatch is not there"),
+        ("stderr:\nsbatch: unrecognized option '--x'\nTry \"sbatch --help\"", "unrecognized option '--x'"),
+        ("no\nluck", "no luck"),
     ],
 )
 def test_a_cluster_without_jobs_is_closed(monkeypatch, text, expected):
@@ -181,7 +220,7 @@ def test_a_cluster_is_closed_when_ctrl_c_comes_while_jobs_are_submitted(monkeypa
     assert cluster.status is Status.closed
 
 
-def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):
+def test_what_sbatch_says_is_passed_on_and_nothing_else_is_said(monkeypatch, tmp_path, caplog):
     sbatch = tmp_path / "sbatch"
     sbatch.write_text("#!/bin/sh\necho 'sbatch: error: invalid partition specified: cpu' >&2\nexit 1\n")
     sbatch.chmod(0o755)
@@ -189,6 +228,7 @@ def test_what_sbatch_says_is_passed_on(monkeypatch, tmp_path):
     config = ClusterConfig(executor="slurm", queue="cpu", interface="lo")
     with pytest.raises(InputError, match=r"^Slurm does not take the job: invalid partition specified: cpu$"):
         make_slurm(config, lambda _: None)(1)
+    assert caplog.records == []
 
 
 def test_ctrl_c_stays_what_it_was_when_the_packages_of_slurm_are_imported():

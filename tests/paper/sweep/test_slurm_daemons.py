@@ -43,17 +43,29 @@ def test_jobs_that_are_cancelled_cost_no_record(tmp_path):
     assert (result.code, result.same, result.times) == (0, True, 2), (tmp_path / "scancel" / "log.txt").read_text()
 
 
-def test_a_partition_that_is_not_there_is_a_sentence(tmp_path):
+def test_what_slurm_does_not_take_is_one_sentence(tmp_path):
+    refused = {
+        (
+            "--queue",
+            "nowhere",
+        ): "nsr: Slurm does not take the job: Batch job submission failed: Invalid partition name specified",
+        ("--directive=--nope",): "nsr: Slurm does not take the job: unrecognized option '--nope'",
+        (
+            "--cores",
+            "1000",
+        ): "nsr: Slurm does not take the job: Batch job submission failed: Requested node configuration is",
+    }
     with Slurm(tmp_path / "slurm") as slurm:
         config = faults.slurm_config(tmp_path)
         command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--profile", "smoke", "--model", "nsr"]
-        options = ["--cluster", str(config), "--queue", "nowhere", "--out", str(tmp_path / "runs"), "--quiet"]
-        done = subprocess.run(
-            [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=300, check=False
-        )
-    assert done.returncode == 2
-    assert "nsr: Slurm does not take the job: " in done.stderr
-    assert "nvalid partition" in done.stderr
+        for words, sentence in refused.items():
+            options = ["--cluster", str(config), *words, "--out", str(tmp_path / "runs"), "--quiet"]
+            done = subprocess.run(
+                [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=120, check=False
+            )
+            assert (done.returncode, done.stdout) == (2, "")
+            (line,) = done.stderr.splitlines()
+            assert line.startswith(sentence)
 
 
 def test_ctrl_c_ends_the_command_with_a_word_and_130(tmp_path):

@@ -1,5 +1,6 @@
 """Where a sweep runs: the options of ``nsr reproduce``, and a file for what nobody wants to type (``nsr.toml``)."""
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -15,6 +16,15 @@ LARGEST, LONGEST_LINE = 100_000, 2000
 """Characters of a file, and of a line of it."""
 MOST = 100_000
 """Workers, and cores of a job, that can be asked for."""
+SLURM_ONLY = {
+    "queue": "--queue",
+    "account": "--account",
+    "walltime": "--walltime",
+    "cores": "--cores",
+    "memory": "--memory",
+    "directives": "--directive",
+}
+"""Fields that mean something to Slurm alone, and their options."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +77,7 @@ class ClusterConfig:
         for name in ("silence", "hang", "patience"):
             if not getattr(self, name) > 0:  # also what is not a number
                 raise InputError(f"{name} must be more than 0 seconds, got {getattr(self, name)}")
+        _check_dashboard(self.dashboard)
         if self.scheduler and self.executor != "dask":
             raise InputError(f"a scheduler is for --executor dask, not for {self.executor}")
 
@@ -79,7 +90,19 @@ def read_config(file: Path | None = None, **options: Any) -> ClusterConfig:
         given["executor"] = "dask"
     if given.get("executor") not in (None, config.executor) and "scheduler" not in given:
         given["scheduler"] = config.scheduler if given["executor"] == "dask" else None
-    return replace(config, **given)
+    config = replace(config, **given)
+    useless = [option for name, option in SLURM_ONLY.items() if name in given]
+    if useless and config.executor != "slurm":
+        raise InputError(f"{useless[0]} is for --executor slurm, not for {shortened(config.executor)}")
+    return config
+
+
+def _check_dashboard(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    if not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535 or any(letter.isspace() for letter in host):
+        raise InputError(
+            f"dashboard {_quoted(address)} is not an address and a port up to 65535: write it as in 127.0.0.1:8787"
+        )
 
 
 def _read(file: Path | None) -> dict[str, Any]:
@@ -93,8 +116,11 @@ def _read(file: Path | None) -> dict[str, Any]:
         raise InputError(f"{path} is not TOML: {shortened(str(error))}") from None
     if content and TABLE not in content:
         raise InputError(
-            f"{path} has no table [{TABLE}], in which the options of a cluster stand; it has {min(content)!r}"
+            f"{path} has no table [{TABLE}], in which the options of a cluster stand; it has {_quoted(min(content))}"
         )
+    others = sorted(set(content) - {TABLE})
+    if others:
+        raise InputError(f"{path} has {_quoted(others[0])} beside the table [{TABLE}], which is all that is read there")
     table = content.get(TABLE, {})
     known = {each.name: each for each in fields(ClusterConfig)}
     for name, value in table.items() if isinstance(table, dict) else ():
@@ -138,4 +164,6 @@ def _wanted(about: Any) -> str:
     if get_origin(about.type) is Mapping:
         return "a table"
     default = None if about.default is MISSING else about.default
-    return "a number" if isinstance(default, int | float) or "int" in str(about.type) else "a text"
+    if isinstance(default, int) or "int" in str(about.type):
+        return "a whole number"
+    return "a number" if isinstance(default, float) else "a text"

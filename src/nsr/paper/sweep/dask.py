@@ -18,8 +18,11 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
 from uuid import uuid4
 
 import dask
@@ -80,15 +83,18 @@ def check_address(address: str) -> None:
 
 
 def _local_cluster(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
-    with dask.config.set(LEAN):
-        cluster = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=config.dashboard,
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        )
+    try:
+        with dask.config.set(LEAN):
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=config.dashboard,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError, ValueError) as error:
+        raise InputError(f"a scheduler of Dask cannot be started here: {first_cause(error)}") from error
     return on_cluster(cluster, config, on_message, lambda: cluster.scale(workers))
 
 
@@ -96,11 +102,34 @@ def on_cluster(cluster: Any, config: ClusterConfig, on_message: Report, keep: Ke
     """An executor on a cluster that ends with it, and whose lost workers are replaced by ``keep``."""
     try:
         client = Client(cluster)
-        on_message(f"dashboard: {client.dashboard_link}")
+        on_message(dashboard(client.dashboard_link))
         return DaskExecutor(client, config, on_message, keep=keep, close=partial(close_cluster, cluster))
     except BaseException:
         close_cluster(cluster)
         raise
+
+
+def dashboard(link: str | None) -> str:
+    """Where the dashboard is, or why there is none. A scheduler names its address also where nothing is to be seen."""
+    if not link:
+        return "no dashboard: the scheduler has none"
+    try:
+        with build_opener(ProxyHandler({})).open(link, timeout=2) as page:
+            if b"Dask needs bokeh" in page.read(500):
+                return "no dashboard: it needs bokeh, where the scheduler runs (pip install bokeh)"
+    except HTTPError as error:
+        if error.code == HTTPStatus.NOT_FOUND:
+            return "no dashboard: the scheduler has none"
+    except (OSError, ValueError):
+        pass  # it is slow, or is reached in another way
+    return f"dashboard: {link}"
+
+
+def first_cause(error: BaseException) -> str:
+    """What was wrong at first, in one line: Dask wraps an error in others."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return shortened(" ".join((str(error) or type(error).__name__).split()), 500)
 
 
 def close_cluster(cluster: Any) -> None:
@@ -156,7 +185,7 @@ class _Connection:
         try:
             executor = DaskExecutor(client, self.config, self.on_message)
             self.answered = True
-            self.on_message(f"dashboard: {client.dashboard_link}")
+            self.on_message(dashboard(client.dashboard_link))
             return executor
         except BaseException:
             client.close()
@@ -579,6 +608,7 @@ def receive_data(content: Mapping[str, bytes], dask_worker: Any) -> str:
 
 
 def _silence() -> None:
-    """What Dask logs when workers leave is reported here in a sentence."""
-    for name in ("distributed", "tornado", "asyncio"):
+    """What Dask logs is reported here in a sentence. Some of its loggers have levels of their own."""
+    names = ("distributed", "tornado", "asyncio")
+    for name in (*names, *(each for each in list(logging.root.manager.loggerDict) if each.split(".")[0] in names)):
         logging.getLogger(name).setLevel(logging.CRITICAL)

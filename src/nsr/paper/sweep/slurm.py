@@ -1,30 +1,58 @@
 """Items on jobs of Slurm, each with Dask workers, through dask-jobqueue."""
 
+import inspect
 import itertools
 import math
 import os
 import re
 import shutil
+import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
+from dask.utils import parse_bytes
 from distributed.diagnostics.plugin import SchedulerPlugin
 
-from nsr.errors import InputError, shortened
+from nsr.errors import InputError, one_of, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
-from nsr.paper.sweep.dask import CONTINUES, REPLACE_EVERY, close_cluster, make_dask, on_cluster
+from nsr.paper.sweep.dask import CONTINUES, REPLACE_EVERY, close_cluster, first_cause, make_dask, on_cluster
 from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts
 from nsr.paper.sweep.plan import LONGEST
 from nsr.paper.sweep.run import NoWorkersError
 
 with keeping_interrupts():
+    from dask_jobqueue.core import Job, JobQueueCluster
     from dask_jobqueue.slurm import SLURMCluster, SLURMJob
 
 Report = Callable[[str], None]
+OWN_LINES = {
+    "queue": "queue",
+    "account": "account",
+    "project": "account",
+    "walltime": "walltime",
+    "cores": "cores",
+    "processes": "cores",
+    "memory": "memory",
+    "interface": "interface",
+    "python": "python",
+    "job_extra": "directives",
+    "job_extra_directives": "directives",
+    "header_skip": "skip_directives",
+    "job_directives_skip": "skip_directives",
+    "env_extra": "prologue",
+    "job_script_prologue": "prologue",
+    "n_workers": "workers",
+    "dashboard_address": "dashboard",
+}
+"""Arguments of ``SLURMCluster``, and the lines of ``[cluster]`` that set them."""
+NOT_OPTIONS = {"self", "loop", "asynchronous", "job_cls", "scheduler_cls", "scheduler", "name", "extra"} | {
+    "base_class_kwargs",
+    "job_kwargs",
+}
 MOST_EARLY = 3
 """So many times in a row jobs may end before their workers join, while there is no worker."""
 
@@ -34,12 +62,19 @@ def make_slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
     if shutil.which("sbatch") is None:
         raise InputError("there is no sbatch here: run this on a machine from which jobs are submitted to Slurm")
     lifetime(config.walltime)
+    _check_memory(config.memory)
+    _check_options(config.options)
+    if config.interface is not None:
+        one_of("interface", config.interface, [name for _, name in socket.if_nameindex()])
     make_dask(config, on_message)  # silences the log
     return partial(_submit_jobs, config, on_message)
 
 
 def _submit_jobs(config: ClusterConfig, on_message: Report, workers: int) -> Executor:
-    cluster = SLURMCluster(**arguments(config))
+    try:
+        cluster = SLURMCluster(**arguments(config))
+    except Exception as error:  # of dask-jobqueue about its options, or of a port that cannot be had
+        raise InputError(f"the scheduler for Slurm cannot be started: {first_cause(error)}") from error
     jobs = Jobs(cluster, math.ceil(workers / config.cores), config.python or sys.executable, on_message)
     try:
         cluster.sync(jobs.submit)
@@ -151,8 +186,9 @@ async def _how_it_ended(number: str) -> str:
 
 def _complaint(error: RuntimeError) -> str:
     """The last thing that sbatch said."""
-    messages: list[str] = re.findall(r"sbatch: error: (.*)", str(error)) or [str(error)]
-    return messages[-1].strip()
+    errors: list[str] = re.findall(r"sbatch: error: (.*)", str(error))
+    others: list[str] = re.findall(r"sbatch: (.*)", str(error))
+    return errors[-1].strip() if errors else others[0].strip() if others else first_cause(error)
 
 
 def arguments(config: ClusterConfig) -> dict[str, Any]:
@@ -173,10 +209,33 @@ def arguments(config: ClusterConfig) -> dict[str, Any]:
         "job_extra_directives": list(config.directives),
         "job_directives_skip": list(config.skip_directives),
         "job_script_prologue": list(config.prologue),
-        "worker_extra_args": extra,
-        "scheduler_options": {"dashboard_address": config.dashboard},
         **config.options,
+        "worker_extra_args": [*extra, *config.options.get("worker_extra_args", ())],
+        "scheduler_options": {"dashboard_address": config.dashboard, **config.options.get("scheduler_options", {})},
     }
+
+
+def _check_memory(memory: str) -> None:
+    try:
+        fits = parse_bytes(memory) >= 1
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(f"memory {shortened(repr(memory))} is not an amount of memory: write it as in 16GB")
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    """Refuse what dask-jobqueue does not know, and what has a line of its own that is checked."""
+    calls = (JobQueueCluster.__init__, SLURMJob.__init__, Job.__init__)
+    known = {name for call in calls for name in inspect.signature(call).parameters} - NOT_OPTIONS
+    for name, value in options.items():
+        if name in OWN_LINES:
+            raise InputError(f"{name} of [cluster.options] has a line of its own in [cluster]: write {OWN_LINES[name]}")
+        one_of("argument of dask_jobqueue.SLURMCluster in [cluster.options]:", name, sorted(known - OWN_LINES.keys()))
+        if name == "worker_extra_args" and not isinstance(value, list | tuple):
+            raise InputError("worker_extra_args of [cluster.options] is not a list of texts")
+        if name == "scheduler_options" and (not isinstance(value, Mapping) or "dashboard_address" in value):
+            raise InputError("scheduler_options of [cluster.options] is not a table without dashboard_address")
 
 
 def lifetime(walltime: str | None) -> list[str]:
