@@ -88,6 +88,7 @@ def reproduce(
         from nsr.paper import commands
         from nsr.paper.sweep.choice import choose_executor
         from nsr.paper.sweep.cluster_config import read_config
+        from nsr.paper.sweep.walltime import longest_block
 
         config = read_config(
             cluster,
@@ -108,6 +109,7 @@ def reproduce(
             seeds=seeds,
             only=only,
             workers=config.workers,
+            longest=longest_block(config.walltime if config.executor == "slurm" else None),
             make_executor=choose_executor(config, print_message),
             out=out,
             data=data,

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,7 +19,7 @@ from nsr.paper.spec import PROFILES, Experiment
 from nsr.paper.summaries import largest_profile, summarise, summarise_groups
 from nsr.paper.sweep.damage import Damaged
 from nsr.paper.sweep.executors import MakeExecutor, local
-from nsr.paper.sweep.plan import BLOCK, plan
+from nsr.paper.sweep.plan import BLOCK, LONGEST, plan
 from nsr.paper.sweep.run import Observer, Sweep
 from nsr.paper.sweep.store import FILE, Failure, Store
 
@@ -46,6 +47,7 @@ def reproduce(
     only: Mapping[str, Sequence[str]] = MappingProxyType({}),
     workers: int | None = None,
     block: int = BLOCK,
+    longest: float = LONGEST,
     out: Path = Path("runs"),
     data: Path | None = None,
     html: Path | None = None,
@@ -63,6 +65,7 @@ def reproduce(
         only: For fields of the cells, the values to keep: ``{"model": ["nsr"], "comparison": [">"]}``.
         workers: Number of processes, by default one for each core.
         block: The most seeds to train together. It does not change any number.
+        longest: The most seconds that a block may last by estimate, as where workers leave after a while.
         out: Folder of the store.
         data: Folder with the MNIST files. Default: the one named by NSR_DATA; otherwise they are downloaded.
         html: Also write the page to this file: these experiments in this profile, the others in their largest one.
@@ -87,7 +90,8 @@ def reproduce(
         for experiment in chosen:
             size = experiment.profiles[profile]
             done, numbers = store.lookup(), range(seeds or size.seeds)
-            items += plan(experiment, size, recipes, numbers, done=done, keep=selector(only), block=block, data=data)
+            limited = partial(plan, block=block, longest=longest)
+            items += limited(experiment, size, recipes, numbers, done=done, keep=selector(only), data=data)
         for name, cell in dict.fromkeys((item.experiment, item.cell) for item in items):
             EXPERIMENTS[name].prepare(cell, data, on_message)
         workers = min(workers, len(items))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from nsr.errors import InputError
 from nsr.paper import archive
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item
@@ -98,3 +99,15 @@ def test_seeds_without_gaps_are_a_range_which_takes_little_memory():
     done = replace(first, seeds=(3,)).identities
     second, *_ = plan(EXPERIMENT, QUICK, ("exact",), range(250), done=done)
     assert second.seeds == (*range(3), *range(4, 101))
+
+
+def test_blocks_are_shorter_where_workers_leave_soon_and_a_seed_that_is_too_long_is_a_sentence():
+    """A block that lasts longer than its workers stay would run over and over."""
+    experiment = EXPERIMENTS["comparisons"]
+    size = experiment.profiles["quick"]
+    cell = experiment.cells_of("paper", size)[0]
+    each = seconds_per_seed(experiment, cell, size.shorten(experiment.recipes["paper"]))
+    items = plan(experiment, size, ("paper",), range(20), keep=lambda other: other == cell, longest=30.5 * each)
+    assert [len(item.seeds) for item in items] == [3] * 6 + [2]
+    with pytest.raises(InputError, match=r"^a seed of comparisons takes about .* ask for a longer walltime$"):
+        plan(experiment, size, ("paper",), range(20), keep=lambda other: other == cell, longest=0.9 * each)

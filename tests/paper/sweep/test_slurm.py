@@ -19,7 +19,8 @@ from nsr.errors import InputError
 from nsr.paper.sweep import slurm
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.run import NoWorkersError
-from nsr.paper.sweep.slurm import arguments, lifetime, make_slurm, seconds
+from nsr.paper.sweep.slurm import arguments, make_slurm
+from nsr.paper.sweep.walltime import lifetime, longest_block, seconds
 
 CONFIG = ClusterConfig(
     executor="slurm",
@@ -345,3 +346,8 @@ def test_jobs_stay_when_slurm_does_not_say_which_there_are_and_refusals_are_repo
     cluster.error = RuntimeError("sbatch: error: too many jobs\n")
     keep(jobs, queue)
     assert messages == ["Slurm does not take a job at present: too many jobs"]
+
+
+@pytest.mark.parametrize(("walltime", "expected"), [(None, 600.0), ("04:00:00", 600.0), ("00:01:00", 22.5)])
+def test_a_block_takes_at_most_half_of_the_stay_of_a_worker(walltime, expected):
+    assert longest_block(walltime) == expected

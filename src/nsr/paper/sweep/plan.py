@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nsr.errors import InputError
 from nsr.paper.records import Item
 from nsr.paper.spec import Cell, Experiment, Profile, Recipe
 
@@ -30,18 +31,28 @@ def plan(
     done: Container[str] = (),
     keep: Callable[[Cell], bool] = lambda _: True,
     block: int = BLOCK,
+    longest: float = LONGEST,
     data: Path | None = None,
 ) -> list[Item]:
-    """The items of an experiment whose seeds are not among the identities that are ``done``."""
+    """The items of an experiment whose seeds are not among the identities that are ``done``.
+
+    Raises an InputError if a single seed lasts longer than ``longest`` seconds, where that is less than usual: its
+    workers would leave before it ends, over and over.
+    """
     items = []
     for name in recipes:
         recipe = profile.shorten(experiment.recipes[name])
         for cell in filter(keep, experiment.cells_of(name, profile)):
-            longest = max(1, int(LONGEST / WITHOUT_COMPILER / seconds_per_seed(experiment, cell, recipe)))
-            size = min(block, experiment.block or block, longest)
+            each = seconds_per_seed(experiment, cell, recipe)
+            size = min(block, experiment.block or block, max(1, int(longest / WITHOUT_COMPILER / each)))
             item = Item(experiment.name, experiment.revision, cell, recipe, profile.name, seeds, data)
             stored = zip(seeds, item.each_identity(), strict=True)
             missing = [seed for seed, identity in stored if identity not in done]
+            if missing and each > longest < LONGEST:
+                raise InputError(
+                    f"a seed of {experiment.name} takes about {each:.0f} s, and workers stay too short for more than "
+                    f"{longest:.0f} s: ask for a longer walltime"
+                )
             for start in range(0, len(missing), size):
                 items.append(replace(item, seeds=_compact(missing[start : start + size])))
     return items

@@ -21,8 +21,8 @@ from nsr.errors import InputError, one_of, shortened
 from nsr.paper.sweep.cluster_config import ClusterConfig
 from nsr.paper.sweep.dask import CONTINUES, REPLACE_EVERY, close_cluster, first_cause, make_dask, on_cluster
 from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts
-from nsr.paper.sweep.plan import LONGEST
 from nsr.paper.sweep.run import NoWorkersError
+from nsr.paper.sweep.walltime import lifetime
 
 with keeping_interrupts():
     from dask_jobqueue.core import Job, JobQueueCluster
@@ -236,31 +236,3 @@ def _check_options(options: Mapping[str, Any]) -> None:
             raise InputError("worker_extra_args of [cluster.options] is not a list of texts")
         if name == "scheduler_options" and (not isinstance(value, Mapping) or "dashboard_address" in value):
             raise InputError("scheduler_options of [cluster.options] is not a table without dashboard_address")
-
-
-def lifetime(walltime: str | None) -> list[str]:
-    """How long a worker stays, and by how much they differ, so that all have left before Slurm ends the jobs."""
-    if walltime is None:
-        return []
-    total = seconds(walltime)
-    stagger = total // 20
-    margin = min(LONGEST, total / 5)
-    return [f"{math.floor(total - margin - stagger)}s", "--lifetime-stagger", f"{stagger}s"]
-
-
-def seconds(walltime: str) -> int:
-    """Seconds of a time as Slurm writes it: minutes, minutes:seconds, [days-]hours:minutes:seconds, days-hours."""
-    match = re.fullmatch(r"(?:(\d{1,6})-)?(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", walltime)
-    if not match:
-        raise InputError(
-            f"walltime {shortened(repr(walltime))} is not a time of Slurm: write hours:minutes:seconds, as in 04:00:00"
-        )
-    days, *parts = match.groups()
-    numbers = [int(part) for part in parts if part is not None]
-    if days is None and len(numbers) < 3:
-        numbers.insert(0, 0)
-    hours, minutes, rest = (*numbers, 0, 0)[:3]
-    total = ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + rest
-    if total < 60:
-        raise InputError(f"walltime {walltime!r} is less than a minute")
-    return total
