@@ -29,7 +29,9 @@ def test_the_command_has_the_same_records_on_slurm_as_without_it(tmp_path):
         out = tmp_path / "runs"
         options = ["--cluster", str(config), "--workers", "2", "--walltime", "00:10:00", "--out", str(out), "--json"]
         command = [sys.executable, "-m", "nsr", *words, *options]
-        done = subprocess.run(command, env=slurm.environment, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(
+            command, cwd=tmp_path, env=slurm.environment, capture_output=True, text=True, timeout=300, check=False
+        )
         assert done.returncode == 0, done.stderr
         assert "nsr: 2 jobs submitted to Slurm, each with 1 workers" in done.stderr
         assert slurm.jobs() == []  # none is left behind
@@ -55,7 +57,13 @@ def test_what_slurm_does_not_take_is_one_sentence(tmp_path):
         for option, reason in refused.items():
             options = ["--cluster", str(config), option, "--out", str(tmp_path / "runs"), "--quiet"]
             done = subprocess.run(
-                [*command, *options], env=slurm.environment, capture_output=True, text=True, timeout=120, check=False
+                [*command, *options],
+                cwd=tmp_path,
+                env=slurm.environment,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
             )
             assert (done.returncode, done.stdout) == (2, "")
             assert done.stderr == f"nsr: Slurm does not take the job: {reason}\n"
@@ -66,7 +74,7 @@ def test_ctrl_c_ends_the_command_with_a_word_and_130(tmp_path):
         config = faults.slurm_config(tmp_path)
         command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--out", str(tmp_path / "runs")]
         with subprocess.Popen(
-            [*command, "--cluster", str(config)], env=slurm.environment, stderr=subprocess.PIPE, text=True
+            [*command, "--cluster", str(config)], cwd=tmp_path, env=slurm.environment, stderr=subprocess.PIPE, text=True
         ) as process:
             for line in process.stderr:
                 if "submitted to Slurm" in line:
