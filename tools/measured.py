@@ -27,7 +27,8 @@ from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.paper.experiments.shortest_paths import AXES, error
-from nsr.paper.report.findings import baselines, differences, losses, number, rate_text
+from nsr.paper.numbers import number
+from nsr.paper.report.findings import baselines, differences, losses, rate_text
 from nsr.paper.summaries import summarise
 
 ROOT = Path(__file__).parents[1]
@@ -390,7 +391,8 @@ def _seeds(m: Measured) -> str:
 
 def _legend(m: Measured) -> str:
     return paragraph(
-        f"""Seeds: {_seeds(m)}. Means over seeds ± their standard deviation, cut to three digits. Counts of trainings
+        f"""Seeds: {_seeds(m)}. Means over seeds ± their standard deviation, rounded to three digits, but
+        1.000 means every row of every seed. Counts of trainings
         have Wilson's 95 % interval of the share in brackets. Under recipe `exact` the column NSR shows the program that
         was read from a network, where one is tested (Sections 4.3 to 4.6), and the column soft that network itself."""
     )

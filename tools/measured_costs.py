@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from learn_report import markdown
 
 from nsr.paper.cells import wilson
+from nsr.paper.numbers import share_interval
 
 LOADERS = {
     "formula": "formulas",
@@ -278,8 +279,7 @@ def mutants(folder: Path) -> str:
 
 def _noticed(records: Sequence[Mapping[str, Any]], outcome: str) -> str:
     killed = sum(record[outcome] == "killed" for record in records)
-    low, high = wilson(killed, len(records))
-    return f"{killed} of {len(records)} ({low:.2f} to {high:.2f})"
+    return f"{killed} of {len(records)} ({share_interval(*wilson(killed, len(records)))})"
 
 
 def _survives(record: Mapping[str, Any]) -> bool:

@@ -24,7 +24,9 @@ def test_an_interval_of_a_mean_stays_within_0_and_1():
 
 
 def test_a_share_in_a_square_is_cut_and_not_rounded():
-    assert [short(share) for share in (1.0, 0.99999, 0.476, 0.29, 0.0)] == ["1", ".99", ".47", ".29", ".00"]
+    assert [short(share) for share in (1.0, 0.99999, 0.476, 0.29, 0.001, 0.0)] == [
+        *("1", ".99", ".48", ".29", ">0", ".00")
+    ]
 
 
 def test_seeds_at_the_same_place_are_one_dot():

@@ -25,7 +25,7 @@ COLUMNS = Columns.of({"small": SMALL, "large": LARGE}, [SUMMARY])
         (Mean(0.0, 0.0), "0.000", "0.00", False),
         (Error(0.0), "0", "", True),
         (Error(1234.5), "1.23e+03", "", False),
-        (Count(99, 100), "99 of 100", "0.95 to 1.00", False),
+        (Count(99, 100), "99 of 100", "0.94 to 1.00", False),
         (Number(50_000.4), "50,000", "", False),
     ],
 )

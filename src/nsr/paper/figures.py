@@ -1,6 +1,5 @@
 """What the figures of the experiments share."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from nsr.html.charts import Axis, Band, Chart, Dot, Line, Square, Value, number_axis, power_axis, shade
 from nsr.paper.cells import Summary
 from nsr.paper.claims import Ours
+from nsr.paper.numbers import rounded
 
 Figure = tuple[str, str, Chart]
 """Name of the file, title, chart."""
@@ -84,9 +84,9 @@ def heat_map(
     return Chart(x, y, [*drawn, *marks], height=max(rows * 22, 110), grid=False)
 
 
-def short(share: Value) -> str:
-    """A share in as few characters as a square has room for, cut and not rounded: 1 means every row of every seed."""
-    return "1" if share >= 1 else f"{math.floor(share * 100 + 1e-9) / 100:.2f}"[1:]
+def short(value: Value) -> str:
+    """A share in as few characters as a square has room for: 1 means every row of every seed."""
+    return "1" if value >= 1 else ">0" if 0 < value < 0.005 else rounded(value, 2)[1:]
 
 
 def seed_dots(points: Iterable[tuple[Value, Value, str]], *, x: Axis, y: Axis, vertical: bool) -> Chart:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from nsr.paper.cells import C, Summary, wilson
+from nsr.paper.numbers import number, share_interval
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Mean:
 
     @property
     def text(self) -> str:
-        """The mean, cut (not rounded) to three digits: 1.000 means every row of every seed."""
-        return f"{int(self.value * 1000) / 1000:.3f}"
+        """The mean with three digits: 1.000 means every row of every seed."""
+        return number(self.value)
 
     @property
     def detail(self) -> str:
@@ -78,8 +79,7 @@ class Count:
     @property
     def detail(self) -> str:
         """Wilson's 95 % interval of the share."""
-        low, high = wilson(self.successes, self.seeds)
-        return f"{low:.2f} to {high:.2f}"
+        return share_interval(*wilson(self.successes, self.seeds))
 
     is_best = False
     spread = ""

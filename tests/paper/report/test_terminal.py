@@ -95,7 +95,7 @@ def test_recurrent_maps_as_a_table_for_each_recipe():
     assert len([line for line in lines if line]) == 2 * (2 + 13 + 6)
     assert not any("…" in line for line in lines)
     assert lines[1].split() == ["length", "MLP", "minimum", "MLP", "count", "NSR", "minimum", "NSR", "count"]
-    assert starting(lines, "50 ") == ["50", *["0.538"] * 4]  # 7 / 13, truncated
+    assert starting(lines, "50 ") == ["50", *["0.538"] * 4]  # 7 / 13
     assert starting(lines, "within 0.1")[2:] == ["0.550"] * 4
     assert starting(lines, "perfect") == ["perfect", *["0", "of", "1"] * 4]
     assert starting(lines, "10^5 long")[2:] == ["1", "of", "1"] * 4

@@ -6,6 +6,7 @@ from statistics import stdev
 from typing import Any
 
 from nsr.paper.cells import Summary, wilson
+from nsr.paper.numbers import number, share_interval
 from nsr.paper.spec import Experiment
 
 DIFFERENCE = 0.05
@@ -32,14 +33,7 @@ def mean_text(summary: Summary[Any], metric: str) -> str:
 def rate_text(successes: int, seeds: int) -> str:
     """Successes and seeds, with Wilson's 95 % interval of the share."""
     low, high = wilson(successes, seeds)
-    return f"{successes} of {seeds} ({low:.2f} to {high:.2f})"
-
-
-def number(value: float) -> str:
-    """A mean, cut (not rounded) to three digits, or in scientific notation where these would be zeros."""
-    if value == 0 or abs(value) >= 0.001:
-        return f"{int(value * 1000) / 1000:.3f}" if abs(value) < 1000 else f"{value:.3g}"
-    return f"{value:.1e}"
+    return f"{successes} of {seeds} ({share_interval(low, high)})"
 
 
 def differences(summaries: Sequence[Summary[Any]]) -> list[str]:
@@ -54,7 +48,7 @@ def differences(summaries: Sequence[Summary[Any]]) -> list[str]:
             fields = " ".join(str(value) for value in vars(summary.cell).values())
             spread = mean_text(summary, name).split(" ± ")[1]
             lines.append(
-                f"{fields}: at {name} ours is {ours:.3f} (standard deviation of {summary.seeds} seeds {spread}), "
+                f"{fields}: at {name} ours is {number(ours)} (standard deviation of {summary.seeds} seeds {spread}), "
                 f"the paper's {paper:.2f}"
             )
     return lines

@@ -17,10 +17,11 @@ from nsr.paper.claims import SOFT_COLUMN, Claim, Judgement, Ours, judge
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.comparisons import overview
 from nsr.paper.figures import Figure
+from nsr.paper.numbers import interval, number
 from nsr.paper.report.appendix import mlp_weights, nsr_weights, runtimes
 from nsr.paper.report.bits import status_bit_figures
 from nsr.paper.report.diagrams import DIAGRAMS
-from nsr.paper.report.findings import Loss, baselines, differences, losses, number
+from nsr.paper.report.findings import Loss, baselines, differences, losses
 from nsr.paper.spec import Experiment
 from nsr.paper.tables import Table, plural
 
@@ -159,8 +160,7 @@ def interval_text(ours: Ours) -> str:
     """Its 95 % interval."""
     if ours.is_same and not ours.is_rate and len(ours.values) > 1:
         return "every seed"
-    low, high = ours.interval
-    return f"{number(low)} to {number(high)}"
+    return interval(*ours.interval)
 
 
 def raised(text: str) -> str:
