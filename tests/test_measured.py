@@ -57,6 +57,13 @@ def test_a_number_that_drifts_is_noticed(tmp_path):
     assert "README.md: results" in ran.stdout.splitlines()
 
 
+def test_what_was_chosen_is_shown_on_fresh_seeds_too(committed):
+    block = measured.open_points(committed)
+    assert "chosen among 14 variants by the same 10 seeds: gate starts three times as large" in " ".join(block.split())
+    assert block.count("gate starts three times as large, 90 fresh seeds") == 1
+    assert "as reported" not in block
+
+
 UNITS = (
     r"m?s|seconds?|minutes?|hours?|(?:micro|milli)seconds?|[kMG]B|core minutes|times (?:faster|slower|as long|the time)"
 )

@@ -27,7 +27,7 @@ from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.experiments.recurrent import LENGTHS, POWERS, square
 from nsr.paper.experiments.shortest_paths import AXES, error
-from nsr.paper.numbers import number
+from nsr.paper.numbers import number, rounded
 from nsr.paper.report.findings import baselines, differences, losses, rate_text
 from nsr.paper.summaries import summarise
 
@@ -497,35 +497,126 @@ def paper_run(m: Measured) -> str:
     )
 
 
+SHOWN_POWERS = ("3^4", "3^5", "3^6", "3^8", "3^13")
+"""Magnitudes at which the open points of Table 2 are shown."""
+UNCHANGED = "as in `paper`"
+"""The variant of ``benchmarks/open_points.py`` that changes nothing."""
+GATES = {("nsr", "f"): "NSR f", ("mlp", "f"): "MLP f", ("nsr", "abs"): "NSR abs", ("mlp", "abs"): "MLP abs"}
+
+
 def open_points(m: Measured) -> str:
     """What was tried to meet the printed rows of Table 2."""
     records = m.lines("open_points.jsonl")
     if not records:
         return paragraph("`benchmarks/open_points.py` tries them one at a time.")
-    order = {("nsr", "f"): 0, ("mlp", "f"): 1, ("nsr", "abs"): 2, ("mlp", "abs"): 3}
-    variants = dict.fromkeys(record["variant"] for record in records)
-    found = {(r["variant"], r["model"], r["function"]): r for r in records}
-    shown = ("3^4", "3^5", "3^6", "3^8", "3^13")
-    table = [
-        f"| {records[0]['seeds']} seeds | " + " | ".join(f"{model.upper()} {function}" for model, function in order),
-        "|---|" + "---|" * len(order),
-    ]
+    tried = [record for record in records if not _is_fresh(record)]
+    found = {(r["variant"], r["model"], r["function"]): r for r in tried}
+    printed = [m.one("piecewise", "paper", model=model, function=f).published for model, f in GATES]
 
     def cells(values: Mapping[str, float] | None) -> str:
-        return "-" if values is None else " ".join(f"{values[at]:.2f}" for at in shown)
+        return "-" if values is None else " ".join(rounded(values[at], 2) for at in SHOWN_POWERS)
 
-    table[0] += " |"
-    printed = [m.one("piecewise", "paper", model=model, function=f).published for model, f in order]
-    table.append("| the paper | " + " | ".join(map(cells, printed)) + " |")
-    for variant in variants:
-        rows = [found.get((variant, *each)) for each in order]
-        table.append(f"| {variant} | " + " | ".join(cells(r and r["means"]) for r in rows) + " |")
-    spread = max(record["deviations"][at] for record in records for at in shown)
+    rows = [["the paper", *map(cells, printed)]]
+    for variant in dict.fromkeys(record["variant"] for record in tried):
+        rows.append([variant, *(cells((found.get((variant, *gate)) or {}).get("means")) for gate in GATES)])
+    spread = max(record["deviations"][at] for record in records for at in SHOWN_POWERS)
     note = (
-        f"Mean accuracy at {', '.join(shown)} ({records[0]['machine']['cpu']}; `benchmarks/open_points.py`). Standard "
-        f"deviations over the seeds are in `results/open_points.jsonl`, {spread:.2f} at most:"
+        f"Mean accuracy at {', '.join(SHOWN_POWERS)} over the same {tried[0]['seeds']} seeds; their standard "
+        f"deviations are up to {spread:.2f}, so that only large differences mean something "
+        f"({tried[0]['machine']['cpu']}; `benchmarks/open_points.py`, `results/open_points.jsonl`).\n"
     )
-    return paragraph(note) + "\n" + "\n".join(table) + "\n\n" + _findings(m, found, shown)
+    table = measured_costs.table([f"{tried[0]['seeds']} seeds", *GATES.values()], rows)
+    return paragraph(note) + "\n" + table + "\n" + _nearest(m, records, found)
+
+
+def _nearest(m: Measured, records: Sequence[Mapping[str, Any]], found: Mapping[tuple[str, str, str], Any]) -> str:
+    """Which variant comes nearest to the paper, what became of it on fresh seeds, and with which deviations."""
+    variants = [variant for variant, model, function in found if (model, function) == ("nsr", "f")]
+    tried = [variant for variant in variants if variant != UNCHANGED]
+    printed = m.one("piecewise", "paper", model="nsr", function="f").published
+
+    def distance(means: Mapping[str, float]) -> float:
+        return fmean(abs(means[at] - printed[at]) for at in SHOWN_POWERS)
+
+    near = min(tried, key=lambda variant: distance(found[variant, "nsr", "f"]["means"]))
+    seeds = found[near, "nsr", "f"]["seeds"]
+    measurements = {"the paper": {gate: printed_row(m, gate) for gate in GATES if gate[1] == "f"}}
+    measurements[f"{UNCHANGED}, {seeds} seeds"] = _of_variant(records, UNCHANGED, fresh=False)
+    measurements[f"{UNCHANGED}, all seeds of the records"] = {
+        gate: summarised(m, gate) for gate in GATES if gate[1] == "f"
+    }
+    measurements[f"{near}, the {seeds} seeds it was chosen with"] = _of_variant(records, near, fresh=False)
+    fresh = _of_variant(records, near, fresh=True)
+    if fresh:
+        (again,) = {r["seeds"] for r in records if r["variant"] == near and _is_fresh(r)}
+        measurements[f"{near}, {again} fresh seeds"] = fresh
+    rows = [[label, *(row.get((model, "f"), "-") for model in ("nsr", "mlp"))] for label, row in measurements.items()]
+    least, where = min(
+        (record["means"]["3^5"], variant)
+        for (variant, model, function), record in found.items()
+        if (model, function) == ("mlp", "abs")
+    )
+    return (
+        paragraph(
+            f"""Nearest to the printed row of f with the NSR, chosen among {len(tried)} variants by the same {seeds}
+            seeds: {near}, {distance(found[near, "nsr", "f"]["means"]):.2f} away on average
+            ({UNCHANGED}: {distance(found[UNCHANGED, "nsr", "f"]["means"]):.2f}).
+            {_on_fresh(records, near, distance)} The least accuracy of the MLP gate for abs at 3^5 is {least:.2f}
+            ({where}); the paper prints {printed_value(m, ("mlp", "abs"), "3^5")}. Means and standard
+            deviations of f:"""
+        )
+        + "\n"
+        + measured_costs.table(["", "NSR f", "MLP f"], rows)
+    )
+
+
+def _on_fresh(
+    records: Sequence[Mapping[str, Any]], variant: str, distance: Callable[[Mapping[str, float]], float]
+) -> str:
+    """What became of a variant on seeds that had no part in its choice."""
+    means = {
+        r["model"]: r["means"] for r in records if r["variant"] == variant and _is_fresh(r) and r["function"] == "f"
+    }
+    if not means:
+        return ""
+    below = [at for at in SHOWN_POWERS if means["nsr"][at] < means["mlp"][at]]
+    return (
+        f" On fresh seeds it is {distance(means['nsr']):.2f} away, and the NSR gate is below the MLP gate at "
+        f"{' and '.join(below) or 'none of these magnitudes'}."
+    )
+
+
+def _is_fresh(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("first_seed"))
+
+
+def _of_variant(records: Sequence[Mapping[str, Any]], variant: str, *, fresh: bool) -> dict[tuple[str, str], str]:
+    """Means and deviations of each gate, on the seeds that variants were chosen with or on fresh ones."""
+    return {
+        (r["model"], r["function"]): ", ".join(
+            f"{rounded(r['means'][at], 2)} ± {r['deviations'][at]:.2f}" for at in SHOWN_POWERS
+        )
+        for r in records
+        if r["variant"] == variant and _is_fresh(r) == fresh
+    }
+
+
+def summarised(m: Measured, gate: tuple[str, str]) -> str:
+    """The same from the records of the experiment."""
+    model, function = gate
+    summary = m.one("piecewise", "paper", model=model, function=function)
+    return ", ".join(f"{rounded(summary.metrics[at], 2)} ± {stdev(summary.values[at]):.2f}" for at in SHOWN_POWERS)
+
+
+def printed_row(m: Measured, gate: tuple[str, str]) -> str:
+    """The paper's row."""
+    return ", ".join(printed_value(m, gate, at) for at in SHOWN_POWERS)
+
+
+def printed_value(m: Measured, gate: tuple[str, str], at: str) -> str:
+    """A number of Table 2."""
+    model, function = gate
+    return f"{m.one('piecewise', 'paper', model=model, function=function).published[at]:.2f}"
 
 
 def digits_difference(m: Measured) -> str:
@@ -553,33 +644,6 @@ def _on_split(m: Measured, model: str) -> str:
             groups[json.dumps(record["settings"], sort_keys=True)].append(record["accuracy"])
     means = [fmean(scores) for scores in groups.values() if len(scores) >= 3]
     return f"{len(means)} of the {model.upper()}, with means of {min(means):.4f} to {max(means):.4f}"
-
-
-def _findings(m: Measured, found: Mapping[tuple[str, str, str], Any], shown: Sequence[str]) -> str:
-    """Which variant comes nearest to the paper, and whether the NSR gate is above the MLP gate."""
-    variants = [variant for variant, model, function in found if (model, function) == ("nsr", "f")]
-    variants = [variant for variant in variants if (variant, "mlp", "f") in found]
-
-    def distance(variant: str) -> float:
-        printed = m.one("piecewise", "paper", model="nsr", function="f").published
-        return fmean(abs(found[variant, "nsr", "f"]["means"][at] - printed[at]) for at in shown)
-
-    def is_above(variant: str) -> bool:
-        nsr, mlp = (found[variant, model, "f"]["means"] for model in ("nsr", "mlp"))
-        return all(nsr[at] >= mlp[at] for at in shown)
-
-    near = min(variants, key=distance)
-    least, where = min(
-        (record["means"]["3^5"], variant)
-        for (variant, model, function), record in found.items()
-        if (model, function) == ("mlp", "abs")
-    )
-    return paragraph(
-        f"""Nearest to the printed row of f with the NSR: {near}, {distance(near):.2f} away on average (as reported:
-        {distance("as reported"):.2f}). For f the NSR gate is at or above the MLP gate at all of these magnitudes with:
-        {"; ".join(filter(is_above, variants)) or "none"}. The least accuracy of the MLP gate for abs at 3^5 is
-        {least:.2f} ({where}); the paper prints 0.01."""
-    )
 
 
 def _tables(m: Measured, contender: str, lines: set[str] | None = None) -> list[dict[str, Any]]:
