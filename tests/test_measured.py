@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from nsr.paper.claims import Verdict
+from nsr.paper.experiments import EXPERIMENTS
+
 ROOT = Path(__file__).parents[1]
 SPECIFICATION = importlib.util.spec_from_file_location("measured", ROOT / "tools" / "measured.py")
 measured = importlib.util.module_from_spec(SPECIFICATION)
@@ -62,6 +65,13 @@ def test_what_was_chosen_is_shown_on_fresh_seeds_too(committed):
     assert "chosen among 14 variants by the same 10 seeds: gate starts three times as large" in " ".join(block.split())
     assert block.count("gate starts three times as large, 90 fresh seeds") == 1
     assert "as reported" not in block
+
+
+def test_one_of_ten_collapsed_baselines_is_no_evidence_of_being_on_par(committed):
+    par, *_ = EXPERIMENTS["digits"].claims(committed.of["digits"])
+    assert par.says == "on par"
+    assert par.verdict("paper") == Verdict.UNDECIDED
+    assert par.verdict("exact") == Verdict.EQUAL
 
 
 UNITS = (

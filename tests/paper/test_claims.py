@@ -23,7 +23,8 @@ from nsr.paper.experiments.comparisons import MAGNITUDES, TABLE_1, ComparisonCel
 from nsr.paper.report.page import section
 
 COMPARISONS = EXPERIMENTS["comparisons"]
-BETTER, EQUAL, DIFFERS, OPEN = Verdict.BETTER, Verdict.EQUAL, Verdict.DIFFERS, Verdict.OPEN
+BETTER, EQUAL, UNDECIDED = Verdict.BETTER, Verdict.EQUAL, Verdict.UNDECIDED
+DIFFERS, OPEN = Verdict.DIFFERS, Verdict.OPEN
 
 
 def ours(*values: float) -> dict[str, Ours]:
@@ -38,7 +39,9 @@ def ours(*values: float) -> dict[str, Ours]:
         ((0.92, 0.92), EQUAL),
         ((0.9401, 0.9401), BETTER),
         ((0.9199, 0.9199), DIFFERS),
-        ((0.7, 1.0), EQUAL),  # 0.85, with an interval that reaches 0.93
+        ((0.7, 1.0), UNDECIDED),  # 0.85, with an interval that has all that agrees inside of it
+        ((0.92, 0.96), UNDECIDED),  # 0.94, with an interval that reaches beyond 0.94
+        ((0.929, 0.931), EQUAL),
         ((0.84, 0.86), DIFFERS),
         ((0.99, 1.0), BETTER),
         ((0.5,), DIFFERS),  # a single seed has no spread
@@ -57,6 +60,10 @@ def test_words_are_ranges():
     assert at_least("NSR", "", "perfect", 0.99, ours(1.0, 1.0)).verdict("paper") == EQUAL
     assert at_least("NSR", "", "perfect", 0.99, ours(0.9, 0.9)).verdict("paper") == DIFFERS
     assert at_most("NSR", "", "close to 0", 0.01, ours(1e-9, 2e-9)).verdict("paper") == EQUAL
+    assert at_least("NSR", "", "perfect", 0.99, ours(0.98, 1.0)).verdict("paper") == UNDECIDED
+    par = Claim("NSR", "less the MLP", "on par", ours(0.4, 0.38), (-0.01, 0.01), True)
+    assert par.verdict("paper") == BETTER
+    assert dataclasses.replace(par, ours=ours(0.4, 0.0, 0.0, 0.0)).verdict("paper") == UNDECIDED
     assert at_most("NSR", "", "close to 0", 0.01, ours(0.5, 0.5)).verdict("paper") == DIFFERS
     fails = Claim("NSR", "", "not learned", ours(0.95, 0.95), (0.0, 0.6), True)
     assert fails.verdict("paper") == BETTER
@@ -82,7 +89,11 @@ def test_the_intervals_are_wilsons_for_rates_and_of_the_mean_for_the_rest():
 def test_a_section_differs_if_any_claim_does_and_is_better_if_any_is_and_none_differs():
     better, equal, differs = (printed("NSR", "=", 0.93, ours(value, value)) for value in (1.0, 0.93, 0.5))
     baseline = printed("MLP", "=", 0.93, ours(0.5, 0.5))
+    undecided = printed("NSR", "=", 0.93, ours(0.7, 1.0))
     for claims, verdict, text in [
+        ([equal, equal, undecided, baseline], UNDECIDED, "2 equal, 1 undecided"),
+        ([better, undecided, baseline], BETTER, "1 better, 1 undecided"),
+        ([undecided, differs], DIFFERS, "1 undecided, 1 differs"),
         ([better, equal, differs, baseline], DIFFERS, "1 better, 1 equal, 1 differs"),
         ([better, equal, baseline], BETTER, "1 better, 1 equal"),
         ([equal, equal, baseline], EQUAL, ""),

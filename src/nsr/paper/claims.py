@@ -11,6 +11,8 @@ from nsr.paper.cells import SOFT, Z_95, Summary, wilson
 
 MARGIN = 0.01
 """How far from a printed number a value may be that counts as equal: one unit of the last digit that is printed."""
+ROUNDING = 1e-12
+"""By how much the rounding of sums may move an end of an interval."""
 SOFT_COLUMN = "soft"
 """The trained networks under recipe ``exact``, where the programs read from them are tested."""
 
@@ -20,6 +22,7 @@ class Verdict(StrEnum):
 
     BETTER = "better"
     EQUAL = "equal"
+    UNDECIDED = "undecided"
     DIFFERS = "differs"
     OPEN = "not run"
 
@@ -73,15 +76,18 @@ class Claim:
     """The number, where it prints one."""
 
     def verdict(self, recipe: str) -> Verdict | None:
-        """``EQUAL`` where our interval reaches the range that agrees, ``BETTER`` where it lies on the better side of
-        it, ``DIFFERS`` elsewhere; None where the paper says nothing."""
+        """``EQUAL`` where our interval lies inside of the range that agrees; outside of it ``BETTER`` on the better side
+        and ``DIFFERS`` on the other; ``UNDECIDED`` where it is partly inside, so that more seeds would be needed. None
+        where the paper says nothing."""
         if self.agrees is None:
             return None
         if recipe not in self.ours:
             return Verdict.OPEN
         (low, high), (least, largest) = self.ours[recipe].interval, self.agrees
-        if low <= largest and high >= least:
+        if least - ROUNDING <= low and high <= largest + ROUNDING:
             return Verdict.EQUAL
+        if low <= largest and high >= least:
+            return Verdict.UNDECIDED
         if self.higher_is_better is None:
             return Verdict.DIFFERS
         return Verdict.BETTER if (low > largest) == self.higher_is_better else Verdict.DIFFERS
@@ -149,8 +155,9 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """Differs where any claim does, better where any is and none differs, open without results."""
-        for verdict in (Verdict.DIFFERS, Verdict.BETTER, Verdict.EQUAL):
+        """Differs where any claim does, better where any is and none differs, undecided where any is and none does
+        either; so equal only where all are, and open without results."""
+        for verdict in (Verdict.DIFFERS, Verdict.BETTER, Verdict.UNDECIDED, Verdict.EQUAL):
             if self.counts.get(verdict):
                 return verdict
         return Verdict.OPEN
