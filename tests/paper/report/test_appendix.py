@@ -1,12 +1,13 @@
 """Appendices C and E beside ours, and the diagrams."""
 
+import re
 import xml.etree.ElementTree as ET
 
 from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.report import appendix
 from nsr.paper.report.appendix import mlp_weights, nsr_weights, runtimes
-from nsr.paper.report.diagrams import DIAGRAMS
+from nsr.paper.report.diagrams import BOX, DIAGRAMS, HEIGHT
 from tests.paper import test_paper
 
 
@@ -44,3 +45,20 @@ def test_diagrams_are_pictures_with_every_box_and_arrow():
 def test_the_weights_are_those_typed_a_second_time():
     assert appendix.NSR_WEIGHTS == test_paper.NSR_WEIGHTS
     assert appendix.MLP_WEIGHTS == test_paper.MLP_WEIGHTS
+
+
+def test_no_arrow_runs_through_a_box_and_no_two_end_at_the_same_point():
+    for diagram in DIAGRAMS:
+        lines = [tuple(map(float, found)) for found in re.findall(r"M(\S+) (\S+?)L(\S+) (\S+?)\"", diagram.svg)]
+        assert len(lines) == len(diagram.arrows)
+        assert len({line[2:] for line in lines}) == len(lines)
+        for (x1, y1, x2, y2), ends in zip(lines, diagram.arrows, strict=True):
+            others = [box for place, box in enumerate(diagram.boxes) if place not in ends]
+            for step in range(101):
+                x, y = x1 + (x2 - x1) * step / 100, y1 + (y2 - y1) * step / 100
+                assert not any(b.left < x < b.left + BOX and abs(y - b.middle) < HEIGHT / 2 for b in others)
+
+
+def test_the_columns_of_runtimes_have_different_names():
+    columns = runtimes({}).columns
+    assert len(set(columns)) == len(columns)

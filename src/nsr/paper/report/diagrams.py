@@ -62,12 +62,21 @@ class Diagram:
     def _arrows(self) -> Iterator[str]:
         for start, end in self.arrows:
             a, b = self.boxes[start], self.boxes[end]
-            x1, y1, x2, y2 = a.left + BOX, a.middle, b.left, b.middle
+            x1, y1, x2, y2 = a.left + BOX, a.middle, b.left, self._arrival(start, end)
             if x2 < x1:  # upwards or downwards within a column
                 x1 = x2 = b.left + BOX / 2
-                y1 += HEIGHT / 2 if y2 > y1 else -HEIGHT / 2
-                y2 += -HEIGHT / 2 if y2 > y1 else HEIGHT / 2
+                side = HEIGHT / 2 if b.middle > a.middle else -HEIGHT / 2
+                y1, y2 = a.middle + side, b.middle - side
             yield f'<path d="M{x1:g} {y1:g}L{x2:g} {y2:g}"/>{_head(x1, y1, x2, y2)}'
+
+    def _arrival(self, start: int, end: int) -> float:
+        """The height at which an arrow from the left arrives: each has its place, from top to bottom."""
+        column = self.boxes[end].column
+        sources = [a for a, b in self.arrows if b == end and self.boxes[a].column < column]
+        if start not in sources:
+            return self.boxes[end].middle
+        place = sorted(sources, key=lambda a: self.boxes[a].row).index(start) + 1
+        return self.boxes[end].middle - HEIGHT / 2 + HEIGHT * place / (len(sources) + 1)
 
 
 def _head(x1: float, y1: float, x2: float, y2: float) -> str:
@@ -113,7 +122,7 @@ DIAGRAMS = (
         (
             Box("m_i", 0, 0),
             Box("x_i", 0, 1),
-            Box("NSR", 1, 0.5, learned=True),
+            Box("NSR", 1, 2, learned=True),
             Box("y m + (1 - y)x", 2, 0.5),
             Box("m_i+1", 3, 0.5),
         ),
