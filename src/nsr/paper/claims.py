@@ -74,11 +74,13 @@ class Claim:
     """None: neither is, as for a baseline or the shape of a curve."""
     paper: float | None = field(default=None, compare=False)
     """The number, where it prints one."""
+    words: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """By recipe, what stands in the place of ``ours`` where that is no number of each seed."""
 
     def verdict(self, recipe: str) -> Verdict | None:
-        """``EQUAL`` where our interval lies inside of the range that agrees; outside of it ``BETTER`` on the better side
-        and ``DIFFERS`` on the other; ``UNDECIDED`` where it is partly inside, so that more seeds would be needed. None
-        where the paper says nothing."""
+        """``EQUAL`` where our interval lies inside of the range that agrees; outside of it ``BETTER`` on the better
+        side and ``DIFFERS`` on the other; ``UNDECIDED`` where it is partly inside, so that more seeds would be needed.
+        None where the paper says nothing."""
         if self.agrees is None:
             return None
         if recipe not in self.ours:
@@ -134,6 +136,16 @@ def between(a: Mapping[str, Ours], b: Mapping[str, Ours]) -> dict[str, Ours]:
         for recipe in a
         if recipe in b
     }
+
+
+def ratio(a: Mapping[str, Ours], b: Mapping[str, Ours]) -> dict[str, Ours]:
+    """Quotients of two errors, seed by seed; a soft network is compared with the baseline of recipe ``exact``."""
+    found = {}
+    for recipe in a:
+        below = b.get("exact" if recipe == SOFT_COLUMN else recipe)
+        if below and all(below.values):
+            found[recipe] = Ours(tuple(x / y for x, y in zip(a[recipe].values, below.values, strict=False)))
+    return found
 
 
 def successes(summaries: Iterable[Summary[Any]], names: Sequence[str]) -> dict[str, Ours]:

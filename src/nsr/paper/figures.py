@@ -16,6 +16,14 @@ DASH = "6 4"
 HUES = {("nsr", "exact"): "green", ("nsr", "paper"): "blue", ("mlp", "paper"): "orange"}
 """The colour of each model and recipe, on every chart that shows both recipes."""
 LABELS = {("nsr", "exact"): "NSR, exact", ("nsr", "paper"): "NSR", ("mlp", "paper"): "MLP"}
+PROGRAM, NETWORK = "program", "soft NSR"
+"""Where the program read from a network is tested: it, and the network itself."""
+NETWORK_HUE = "purple"
+
+
+def label_of(summary: Summary[Any]) -> str:
+    """What is tested: a model under a recipe, or the programs read from it."""
+    return PROGRAM if summary.soft else LABELS[summary.cell.model, summary.recipe]
 
 
 def accuracy_axis(lowest: Value = 0.0, title: str = "accuracy") -> Axis:
@@ -48,7 +56,9 @@ def magnitude_chart(summaries: Sequence[Summary[Any]], x: Axis, y: Axis, base: i
         if key in HUES:
             points = curve(summary.metrics, base)
             band = [(power, *mean_interval(summary.values[f"{base}^{power}"])) for power, _ in points]
-            marks += [Band(band, HUES[key]), Line(points, HUES[key], LABELS[key])]
+            marks += [Band(band, HUES[key]), Line(points, HUES[key], label_of(summary))]
+            if summary.soft:
+                marks.append(Line(curve(summary.soft.metrics, base), NETWORK_HUE, NETWORK))
     return Chart(x, y, marks)
 
 
@@ -58,11 +68,11 @@ def exact_chart(summaries: Sequence[Summary[Any]], x: Axis, y: Axis, base: int) 
     for summary in summaries:
         is_nsr = summary.cell.model == "nsr"
         label, hue = (
-            ("program", "green") if is_nsr and summary.soft else ("NSR", "green") if is_nsr else ("MLP", "orange")
+            (PROGRAM, "green") if is_nsr and summary.soft else ("NSR", "green") if is_nsr else ("MLP", "orange")
         )
         marks.append(Line(curve(summary.metrics, base), hue, label))
         if summary.soft:
-            marks.append(Line(curve(summary.soft.metrics, base), "purple", "soft NSR"))
+            marks.append(Line(curve(summary.soft.metrics, base), NETWORK_HUE, NETWORK))
     return Chart(x, y, marks)
 
 

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 
 from nsr.paper.cells import Summary
-from nsr.paper.experiments.redundancy import EXPERIMENT, TASKS, RedundancyCell, run_cell
+from nsr.paper.experiments.redundancy import EXPERIMENT, TASKS, RedundancyCell, peak, run_cell
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +37,16 @@ def test_the_table_says_where_f_peaks():
 
     [table] = EXPERIMENT.tables([summary(1, 0.5), summary(2, 0.6), summary(3, 0.7), summary(4, 0.6)])
     assert table.title.endswith("; f peaks at 3 units")
+
+
+def test_a_peak_names_its_ties_and_what_is_within_noise():
+    values = {1: (0.1, 0.1, 0.2), 2: (0.7, 0.9, 0.8), 3: (0.9, 0.8, 0.8), 4: (0.9, 0.9, 0.7), 5: (0.5, 0.5, 0.5)}
+    kept = [
+        Summary(RedundancyCell(units), "paper", "paper", dict.fromkeys(TASKS, each), (), 1.0, 1, {})
+        for units, each in values.items()
+    ]
+    assert peak(kept) == "3, 4 (or 2)"
+    assert peak(kept[:1] + kept[4:]) == "5"
+    assert peak(kept[:2]) == "2"
+    claims = {claim.what: claim for claim in EXPERIMENT.claims(kept)}
+    assert claims["f: most with so many units (or, within noise)"].words == {"paper": "3, 4 (or 2)"}

@@ -2,6 +2,7 @@
 
 from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.experiments.digits import DigitsCell
 from nsr.paper.experiments.piecewise import PiecewiseCell
 from nsr.paper.report.findings import baselines, differences, losses, mean_text, rate_text
 
@@ -59,6 +60,17 @@ def test_a_baseline_fits_its_training_rows_in_nine_of_ten_seeds():
     )
     assert line(*[1.0] * 8, 0.98, 0.98).endswith("8 of 10 (0.49 to 0.95) seeds on 0.99 or more: not a usable baseline")
     assert line(*[0.95] * 10).endswith(": not a usable baseline")  # always "unequal"
+
+
+def test_a_baseline_of_digits_is_judged_on_test_pairs_like_those_of_training():
+    def line(pairs: str, **values: tuple[float, ...]) -> str:
+        (text,) = baselines([Summary(DigitsCell("mlp", ">", "MNIST", pairs), "paper", "paper", values, (), 1.0, 1, {})])
+        return text
+
+    assert line("all", accuracy=(0.99,) * 6 + (0.56,) * 4).endswith(
+        "of the test pairs, 6 of 10 (0.31 to 0.84) seeds on 0.95 or more: not a usable baseline"
+    )
+    assert line("3 apart", accuracy=(0.5,), shown=(0.99,)).endswith("on 0.95 or more: a usable baseline")
 
 
 def test_differences_name_the_spread():

@@ -243,6 +243,24 @@ def test_the_first_screen_has_every_verdict(tmp_path, summaries):
         assert f'<details id="{name}-more">' in shown
 
 
+def test_programs_are_called_programs_and_the_network_has_a_verdict_of_its_own(tmp_path, records):
+    metrics = {f"{soft}3^{power}": 0.5 if soft else 1.0 for soft in ("", "soft ") for power in range(2, 34)}
+    common = {"epochs": 9.0, "read": 1.0, "read without labels": 1.0, "train": 1.0, "soft train": 1.0}
+    exact = [r for r in records_of("piecewise", metrics | common) if (r.recipe.name, r.cell.model) == ("exact", "nsr")]
+    summaries = summarise(EXPERIMENTS["piecewise"], exact)
+    write_page(tmp_path / "page.html", {"piecewise": summaries})
+    text = (tmp_path / "page.html").read_text()
+    chips = re.findall(r"</span> ([^<]*)</span>", first_screen(text))
+    assert {"program: better", "soft network: differs", "program: level or ahead"} & set(chips) == {
+        *("program: better", "soft network: differs")
+    }
+    assert "recipe exact: program" in text
+    assert "recipe exact: soft network" in text
+    (abs_chart, _) = (lines_of(chart) for _, _, chart in EXPERIMENTS["piecewise"].answer(summaries))
+    assert {"program", "soft NSR"} <= set(abs_chart)
+    assert abs_chart["soft NSR"].points[0] == (2, 0.5)
+
+
 def test_what_records_hold_is_text_on_the_page(tmp_path, summaries):
     write_page(tmp_path / "page.html", summaries)
     text = (tmp_path / "page.html").read_text()

@@ -180,8 +180,8 @@ EXPERIMENT = Experiment(
     claims=claims,
     answer=answer,
     key=(
-        "NSR and MLP gates are trained as in the paper, NSR, exact by our training, with the program that was "
-        "read tested in place of the network; dashed lines are the paper's, which end at 3^13. Shaded: the 95 % "
+        "NSR and MLP gates are trained as in the paper; program: what was read from a network of our training; soft "
+        "NSR: that network itself; dashed lines are the paper's, which end at 3^13. Shaded: the 95 % "
         "interval of the mean."
     ),
     tables=tables,

@@ -16,7 +16,17 @@ from nsr.html.charts import Chart, Dot, Line, name_axis, number_axis, power_text
 from nsr.nn import MLP, NSR, Recurrent, RecurrentCount, RecurrentMinimum
 from nsr.paper.cells import SOFT, Summary, by_recipe, grouped, metrics
 from nsr.paper.claims import MARGIN, Claim, Ours, at_least, at_most, over, successes
-from nsr.paper.figures import HUES, Figure, accuracy_axis, heat_map, magnitude_axis, perfect_seeds
+from nsr.paper.figures import (
+    HUES,
+    NETWORK,
+    NETWORK_HUE,
+    PROGRAM,
+    Figure,
+    accuracy_axis,
+    heat_map,
+    magnitude_axis,
+    perfect_seeds,
+)
 from nsr.paper.measure import GATES, WITHOUT_LABELS, Read, answers_of_each, read_each, tests_program
 from nsr.paper.spec import PROFILES, Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
 from nsr.paper.tables import Columns, Table, run_of
@@ -208,15 +218,19 @@ def answer(summaries: Sequence[Summary[RecurrentCell]]) -> Iterator[Figure]:
 
 
 def _lines(summaries: Sequence[Summary[RecurrentCell]], places: Mapping[int, Sequence[str]]) -> list[Line]:
-    return [
-        Line(
-            [(place, summary.mean(squares)) for place, squares in places.items()],
-            HUES[summary.cell.model, "paper"],
-            f"{summary.cell.model.upper()} {'min' if summary.cell.loop == 'minimum' else 'count'}",
-            "" if summary.cell.loop == "minimum" else "2 3",
-        )
-        for summary in summaries
-    ]
+    """A line for each loop and gate; for the programs that were read, and for the networks that they were read from."""
+    found: list[Line] = []
+    for summary in summaries:
+        model = summary.cell.model
+        name, hue = (PROGRAM, HUES[model, "exact"]) if summary.soft else (model.upper(), HUES[model, "paper"])
+        drawn = {name: (summary, hue)}
+        if summary.soft:
+            drawn[NETWORK] = summary.soft, NETWORK_HUE
+        short, dash = ("min", "") if summary.cell.loop == "minimum" else ("count", "2 3")
+        for label, (shown, colour) in drawn.items():
+            points = [(place, shown.mean(squares)) for place, squares in places.items()]
+            found.append(Line(points, colour, f"{label} {short}", dash))
+    return found
 
 
 def figures(summaries: Sequence[Summary[RecurrentCell]]) -> Iterator[Figure]:
@@ -268,7 +282,8 @@ EXPERIMENT = Experiment(
     answer=answer,
     key=(
         "Left in each pair: answers within 0.1 percent, as in the paper. Right: within 0.1, because beyond 3^8 "
-        "any number of a list is within 0.1 percent of its minimum. Dotted: counting."
+        "any number of a list is within 0.1 percent of its minimum. Dotted: counting. Under recipe exact, program is "
+        "what was read from a network, soft NSR that network."
     ),
     tables=tables,
     figures=figures,

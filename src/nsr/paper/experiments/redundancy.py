@@ -13,8 +13,17 @@ from nsr.ensemble import Ensemble
 from nsr.html.charts import Axis, Band, Chart, Line, number_axis
 from nsr.nn import NSR, Piecewise
 from nsr.paper.cells import SOFT, Summary, by_recipe, metrics
-from nsr.paper.claims import Claim, Ours, between, over
-from nsr.paper.figures import DASH, Figure, accuracy_axis, mean_interval, seed_dots
+from nsr.paper.claims import ROUNDING, SOFT_COLUMN, Claim, Ours, between, over
+from nsr.paper.figures import (
+    DASH,
+    NETWORK,
+    NETWORK_HUE,
+    PROGRAM,
+    Figure,
+    accuracy_axis,
+    mean_interval,
+    seed_dots,
+)
 from nsr.paper.measure import Read, accuracy_of_each, nearness_of_each, read_each
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, Recipe, grid
 from nsr.paper.tables import Row, Table, mean_of, run_of
@@ -99,7 +108,7 @@ def tables(summaries: Sequence[Summary[RedundancyCell]]) -> list[Table]:
     """The curves as numbers: a row for each number of units."""
     return [
         Table(
-            title=f"Redundancy curves: {run_of(shown)}; f peaks at {_peak(shown)} units",
+            title=f"Redundancy curves: {run_of(shown)}; f peaks at {peak(shown)} units",
             corner="units",
             columns=tuple(_columns(shown)),
             rows=tuple(
@@ -114,9 +123,31 @@ def tables(summaries: Sequence[Summary[RedundancyCell]]) -> list[Table]:
     ]
 
 
-def _peak(summaries: Sequence[Summary[RedundancyCell]]) -> int:
-    """The number of units with which f is learned best."""
-    return max(summaries, key=lambda summary: summary.metrics["f"]).cell.redundancy
+def peak(summaries: Sequence[Summary[RedundancyCell]], metric: str = "f") -> str:
+    """The numbers of units with which f is learned best, and in brackets those that our seeds cannot tell from it: the
+    95 % interval of the difference, seed by seed, includes 0."""
+    highest = max(summary.metrics[metric] for summary in summaries) - ROUNDING
+    best = [summary for summary in summaries if summary.metrics[metric] >= highest]
+    others = [summary for summary in summaries if summary.metrics[metric] < highest]
+    alike = [summary for summary in others if _reaches(summary.values[metric], best[0].values[metric])]
+    names, near = (_listed([summary.cell.redundancy for summary in group]) for group in (best, alike))
+    return f"{names} (or {near})" if near else names
+
+
+def _reaches(lower: Sequence[float], higher: Sequence[float]) -> bool:
+    low, _ = Ours(tuple(y - x for x, y in zip(lower, higher, strict=True))).interval
+    return low <= 0
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """1, 3 to 5, 8."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def _columns(summaries: Sequence[Summary[RedundancyCell]]) -> dict[str, str]:
@@ -141,6 +172,11 @@ def claims(summaries: Sequence[Summary[RedundancyCell]]) -> list[Claim]:
         Claim("NSR", f"{task}: gain from 10 to 15 units", "no more benefit", gain(task, 10, 15), small)
         for task in COMPARED
     ]
+    peaks = {recipe: peak(shown) for recipe, shown in by_recipe(summaries).items() if len(shown) > 1}
+    networks = [summary.soft for summary in summaries if summary.soft]
+    if len(networks) > 1:
+        peaks[SOFT_COLUMN] = peak(networks)
+    found.append(Claim("NSR", "f: most with so many units (or, within noise)", "2", {}, words=peaks))
     for task in TASKS:
         shown = [summary for summary in summaries if summary.cell.redundancy == 10]
         found.append(Claim("NSR", f"{task}: mean accuracy with 10 units", "", over(shown, [task])))
@@ -169,14 +205,20 @@ def figures(summaries: Sequence[Summary[RedundancyCell]]) -> Iterator[Figure]:
 
 
 def _curves(summaries: Sequence[Summary[RedundancyCell]]) -> Chart:
-    plateau = Line([(9, 0.4), (9, 1.03)], "grey", "", DASH, 1.5, dots=False)
+    lowest = 0.0 if summaries[0].soft else 0.4
+    plateau = Line([(9, lowest), (9, 1.03)], "grey", "", DASH, 1.5, dots=False)
     marks: list[Line | Band] = [plateau]
-    for task, colour in COLOURS.items():
-        points = [(summary.cell.redundancy, summary.metrics[task]) for summary in summaries]
-        band = [(summary.cell.redundancy, *mean_interval(summary.values[task])) for summary in summaries]
-        marks += [Band(band, colour), Line(points, colour, task)]
+    programs = bool(summaries[0].soft)
+    curves = [(task, colour, task) for task, colour in COLOURS.items()]
+    if programs:
+        curves[-1] = "f", COLOURS["f"], f"f: {PROGRAM}"
+        curves.append((SOFT + "f", NETWORK_HUE, f"f: {NETWORK}"))
+    for metric, colour, label in curves:
+        points = [(summary.cell.redundancy, summary.metrics[metric]) for summary in summaries]
+        band = [(summary.cell.redundancy, *mean_interval(summary.values[metric])) for summary in summaries]
+        marks += [Band(band, colour), Line(points, colour, label)]
     x = Axis("redundant units", 1, 15, ((1, "1"), (5, "5"), (9, "9: paper's plateau"), (15, "15")))
-    return Chart(x, accuracy_axis(0.4, "mean accuracy"), marks)
+    return Chart(x, accuracy_axis(lowest, "mean accuracy"), marks)
 
 
 EXPERIMENT = Experiment(
@@ -205,7 +247,8 @@ EXPERIMENT = Experiment(
     answer=answer,
     key=(
         "Mean accuracy over all magnitudes; shaded: the 95 % interval of the mean. The dashed line is where the "
-        "paper sees the gain of = and != end."
+        "paper sees the gain of = and != end. Under recipe exact, program is what was read from a network for f, soft "
+        "NSR that network; = and != are networks."
     ),
     tables=tables,
     figures=figures,

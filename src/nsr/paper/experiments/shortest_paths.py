@@ -13,8 +13,8 @@ from nsr.errors import needs_extra
 from nsr.html.charts import Band, Chart, Line, Value, error_axis, power_axis
 from nsr.nn import NAU, NodeUpdate, RecurrentMinimum, ShortestPaths
 from nsr.paper.cells import SOFT, Summary, by_recipe, metrics
-from nsr.paper.claims import Claim, at_most, between, over
-from nsr.paper.figures import DASH, HUES, LABELS, Figure
+from nsr.paper.claims import Claim, at_most, between, over, ratio
+from nsr.paper.figures import DASH, HUES, NETWORK, NETWORK_HUE, Figure, label_of
 from nsr.paper.measure import GATES, WITHOUT_LABELS, Read, read_each, tests_program
 from nsr.paper.spec import Cell, Experiment, ExperimentRecipe, Metrics, Profile, grid
 from nsr.paper.tables import Columns, Table, run_of
@@ -205,9 +205,11 @@ def claims(summaries: Sequence[Summary[PathsCell]]) -> list[Claim]:
     first, last = (error("weights", power) for power in (AXES["weights"][0], AXES["weights"][-1]))
     change = between(over(given["nsr"], [last]), over(given["nsr"], [first]))
     found.append(at_most("NSR", "change of the error from weights 3^2 to 3^13", "falls", 0.0, change))
+    every = [error(axis, power) for axis, powers_of in AXES.items() for power in powers_of]
+    quotient = ratio(over(given["nsr"], every), over(given["mlp"], every))
+    found.append(Claim("NSR", "mean error, everything, in that of the MLP", "", quotient))
     for model, shown in given.items():
-        names = [error(axis, power) for axis, powers_of in AXES.items() for power in powers_of]
-        found.append(Claim(model.upper(), "mean error, everything", "", over(shown, names)))
+        found.append(Claim(model.upper(), "mean error, everything", "", over(shown, every)))
         found.append(Claim(model.upper(), "graphs with every distance right", "", over(shown, ["exact"])))
     return found
 
@@ -219,7 +221,9 @@ def answer(summaries: Sequence[Summary[PathsCell]]) -> Iterator[Figure]:
         for summary in summaries:
             key = summary.cell.model, summary.recipe
             if key in HUES and summary.cell.message == "given":
-                marks.append(Line(_curve(summary, axis), HUES[key], LABELS[key]))
+                marks.append(Line(_curve(summary, axis), HUES[key], label_of(summary)))
+                if summary.soft:
+                    marks.append(Line(_curve(summary.soft, axis), NETWORK_HUE, NETWORK))
         yield (
             f"shortest-paths-{axis.replace(' ', '-')}",
             f"Larger {axis}" if axis == "weights" else f"More {axis}",
@@ -243,7 +247,7 @@ def _ranges(summaries: Sequence[Summary[PathsCell]], axis: str) -> Chart:
         band = [(power, min(summary.values[name]), max(summary.values[name])) for power, name in names]
         marks += [Band(band, hue), Line(_curve(summary, axis), hue, _name(summary.cell))]
         if summary.soft and summary.cell.message == "given":
-            marks.append(Line(_curve(summary.soft, axis), "purple", "soft NSR"))
+            marks.append(Line(_curve(summary.soft, axis), NETWORK_HUE, NETWORK))
     return _chart(axis, marks)
 
 
@@ -311,7 +315,8 @@ EXPERIMENT = Experiment(
     answer=answer,
     key=(
         "Errors of 0 are at the bottom, all others on a logarithmic scale. The paper says that the NSR comes "
-        "close to 0, which we take as a hundredth of the largest weight (dashed)."
+        "close to 0. A hundredth of the largest weight (dashed) is a bound of our own; our MLP is below it as well in "
+        "many places, so that it separates little: the table has the errors of the NSR in those of the MLP."
     ),
     tables=tables,
     figures=figures,

@@ -69,8 +69,15 @@ class Section:
     def columns(self) -> dict[str, str]:
         """The columns of the table of claims: recipes, and the trained networks where programs are tested."""
         present = {column for claim in self.claims for column in claim.ours}
-        names = {recipe: f"recipe {recipe}" for recipe in self.experiment.recipes} | {SOFT_COLUMN: "soft network"}
+        names = {recipe: f"recipe {recipe}" for recipe in self.experiment.recipes}
+        if SOFT_COLUMN in present:
+            names |= {"exact": "recipe exact: program", SOFT_COLUMN: "recipe exact: soft network"}
         return {name: text for name, text in names.items() if name in present}
+
+    @property
+    def tests_programs(self) -> bool:
+        """Whether programs read from networks are tested in their place, for some of the claims at least."""
+        return SOFT_COLUMN in self.columns
 
     def seeds_of(self, column: str) -> str:
         """How many seeds the means of a column are over."""
