@@ -217,7 +217,7 @@ def _curves(summaries: Sequence[Summary[RedundancyCell]]) -> Chart:
         points = [(summary.cell.redundancy, summary.metrics[metric]) for summary in summaries]
         band = [(summary.cell.redundancy, *mean_interval(summary.values[metric])) for summary in summaries]
         marks += [Band(band, colour), Line(points, colour, label)]
-    x = Axis("redundant units", 1, 15, ((1, "1"), (5, "5"), (9, "9: paper's plateau"), (15, "15")))
+    x = Axis("redundant units", 1, 15, ((1, "1"), (5, "5"), (9, "9: the paper"), (15, "15")))
     return Chart(x, accuracy_axis(lowest, "mean accuracy"), marks)
 
 
