@@ -2,7 +2,6 @@
 
 import csv
 import importlib.util
-import re
 import shutil
 import subprocess
 import sys
@@ -72,37 +71,3 @@ def test_one_of_ten_collapsed_baselines_is_no_evidence_of_being_on_par(committed
     assert par.says == "on par"
     assert par.verdict("paper") == Verdict.UNDECIDED
     assert par.verdict("exact") == Verdict.EQUAL
-
-
-UNITS = (
-    r"m?s|seconds?|minutes?|hours?|(?:micro|milli)seconds?|[kMG]B|core minutes|times (?:faster|slower|as long|the time)"
-)
-FIGURE = re.compile(rf"\d[\d,.]* (?:{UNITS})\b|\b\d[\d,]* of \d[\d,]*\b|± \d")
-CHOSEN = {
-    "docs/fidelity.md": {
-        "85 of 100",  # what the paper's mean says about its seeds
-        "10 of 21",  # of the test pairs are equal
-    },
-    "docs/robustness.md": {"10 seconds", "1 GB"},  # limits of each input
-}
-"""Figures of the prose that were chosen or follow by counting."""
-PROSE = ["README.md", "CHANGELOG.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
-
-
-@pytest.mark.parametrize("name", PROSE)
-def test_the_prose_has_no_time_size_or_count_that_no_record_gives(name):
-    text = measured.MARKERS.sub("", (ROOT / name).read_text())
-    text = " ".join(re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL).split())
-    assert set(FIGURE.findall(text)) <= CHOSEN.get(name, set())
-
-
-@pytest.mark.parametrize("figure", ["takes 8.9 s", "in 144 seconds of", "293 MB", "8 of 100 seeds", "175 times faster"])
-def test_such_figures_are_noticed(figure):
-    assert FIGURE.search(figure)
-
-
-@pytest.mark.parametrize("name", ["README.md", "docs/reproduce.md"])
-def test_the_prose_about_the_paper_has_no_figure_of_its_own(name):
-    prose = measured.MARKERS.sub("", (ROOT / name).read_text())
-    assert set(re.findall(r"\b0\.\d\d+\b", prose)) <= {"0.01"}  # a learning rate
-    assert not re.findall(r"\b\d+ of \d+\b", prose)

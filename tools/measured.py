@@ -642,8 +642,22 @@ def digits_difference(m: Measured) -> str:
         f"{fmean(mlp.values['accuracy']):.4f}. Seed by seed the NSR less the MLP is {fmean(gaps):+.4f} (95 % interval "
         f"{fmean(gaps) - half:+.4f} to {fmean(gaps) + half:+.4f}, {len(gaps)} seeds); the NSR is ahead in {wins} of "
         f"{len(gaps)}. Shown pairs up to 3 apart, it is right on {min(apart):.4f} to {max(apart):.4f} of the others. "
-        f"On the split, settings tried with at least three seeds: {_on_split(m, 'nsr')}; {_on_split(m, 'mlp')}."
+        f"Settings compared on the split: {_tried(m)}. Of `>`, with at least three seeds: {_on_split(m, 'nsr')}; "
+        f"{_on_split(m, 'mlp')}."
     )
+
+
+def _tried(m: Measured) -> str:
+    """How many settings of each cell were tried."""
+    tried: dict[tuple[str, str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for record in m.lines("digits_settings.jsonl"):
+        cell = record["images"], record["comparison"], record["pairs"]
+        tried[cell][record["model"].upper()].add(json.dumps(record["settings"], sort_keys=True))
+    parts = []
+    for (images, comparison, pairs), models in sorted(tried.items(), reverse=True):
+        many = " and ".join(f"{len(models[model])} of the {model}" for model in ("NSR", "MLP"))
+        parts.append(f"`{comparison}` on {images}{'' if pairs == 'all' else f', shown pairs up to {pairs},'} {many}")
+    return "; ".join(parts)
 
 
 def _on_split(m: Measured, model: str) -> str:
