@@ -162,12 +162,13 @@ def results(
     verify
         Print the damaged records instead, and exit with 1 if there are any.
     repair
-        Drop the damaged records, so that nsr reproduce runs them again.
+        Drop the damaged records, so that nsr reproduce runs them again. A file that is damaged itself is written anew
+        with the records that can be read, and kept beside the new one.
     """
     from nsr.paper import commands
 
     if repair:
-        for damaged in commands.repair(out):
+        for damaged in commands.repair(out, on_message=print_message):
             print_output(f"dropped {damaged}")
         return DONE
     if verify:

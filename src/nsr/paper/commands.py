@@ -126,10 +126,10 @@ def verify(out: Path = Path("runs")) -> tuple[int, list[Damaged]]:
         return store.verify()
 
 
-def repair(out: Path = Path("runs")) -> list[Damaged]:
-    """Drop the damaged records of a folder, so that they run again; returns them."""
+def repair(out: Path = Path("runs"), *, on_message: Callable[[str], None] = lambda _: None) -> list[Damaged]:
+    """Drop the damaged records of a folder, so that they run again; returns them. See ``Store.repair``."""
     with closing(_existing_store(out)) as store:
-        return store.repair()
+        return store.repair(on_message)
 
 
 def export(folder: Path, names: Sequence[str] = (), *, out: Path = Path("runs")) -> list[Path]:

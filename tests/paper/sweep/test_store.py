@@ -542,11 +542,169 @@ def test_flipped_bits_are_one_sentence_or_change_nothing(tmp_path):
     assert found["fewer"] == 0
 
 
+HEADERS = [(page, byte, bit) for page in range(11) for byte in range(12) for bit in (0, 3, 7)]
+"""Of the pages of b-trees: kind, first free block, number of cells, start of the content, fragments, last child."""
+
+
+def test_flipped_bits_in_headers_of_pages_hide_no_record_and_are_repaired(tmp_path):
+    """A number of cells that is too small hid the last records of a page, while the index still named them."""
+    store = filled(tmp_path / "whole")
+    records = store.records(EXPERIMENT)
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    data = (tmp_path / "whole" / FILE).read_bytes()
+    assert len(data) == 11 * store_module.PAGE
+    found, reasons = Counter(), []
+    for page, byte, bit in random.Random(0).sample(HEADERS, 30):
+        changed = bytearray(data)
+        changed[page * store_module.PAGE + (100 if page == 0 else 0) + byte] ^= 1 << bit
+        folder = tmp_path / f"{page} {byte} {bit}"
+        folder.mkdir()
+        (folder / FILE).write_bytes(changed)
+        try:
+            with closing(Store(folder)) as store:
+                for read in (store.groups, store.lookup, lambda store=store: store.records(EXPERIMENT)):
+                    found[read_or_reported(read)] += 1
+                store.repair()
+                assert store.verify()[1] == []
+                kept = store.records(EXPERIMENT)
+                add_all(store, ITEMS)
+                again = store.records(EXPERIMENT)
+        except InputError as error:
+            reasons.append(str(error))
+        else:
+            assert all(record in records for record in kept)
+            assert sorted(again, key=repr) == sorted(records, key=repr)
+            found["repaired"] += 1
+    assert all("it is damaged: move it away" in reason for reason in reasons)
+    assert set(found) == {"read", "reported", "repaired"}
+    assert min(found["read"], found["reported"], found["repaired"]) > 5
+    assert len(reasons) < 5
+
+
+def read_or_reported(read) -> str:
+    try:
+        read()
+    except InputError as error:
+        return "reported" if str(error).count("--repair") == 1 else str(error)
+    return "read"
+
+
+def with_fewer_cells(folder: Path) -> list[Record]:
+    """A store with a page of records whose header names fewer cells than there are; returns all records."""
+    store = filled(folder)
+    records = store.records(EXPERIMENT)
+    store.fail(ITEMS[0], "Traceback: x")
+    pages = "SELECT pageno, ncell FROM dbstat WHERE name = 'results' AND pagetype = 'leaf'"
+    page, cells = store._connection.execute(f"{pages} ORDER BY pageno").fetchone()
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    with (folder / FILE).open("r+b") as file:
+        file.seek((page - 1) * store_module.PAGE + 3)
+        file.write((cells - 2).to_bytes(2, "big"))
+    return records
+
+
+def test_hidden_records_are_one_sentence_wherever_a_store_is_read(tmp_path):
+    records = with_fewer_cells(tmp_path)
+    with closing(Store(tmp_path)) as store:
+        advice = f"nsr results --repair --out {tmp_path} keeps the records that can be read; the others run again$"
+        count = len(records)
+        counted = f"{count - 2} records can be read, and {count} are in its indexes"
+        with pytest.raises(InputError, match=f"^{store.path} is damaged: {counted}: {advice}"):
+            store.groups()
+        for read in (store.lookup, store.verify, lambda: store.done(EXPERIMENT), lambda: store.records(EXPERIMENT)):
+            with pytest.raises(InputError, match=rf"^{store.path} is damaged \(.*\): {advice}"):
+                read()
+
+
+def test_a_repair_writes_a_damaged_file_anew_and_keeps_it(tmp_path):
+    records = with_fewer_cells(tmp_path)
+    damaged = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).chmod(0o640)
+    messages = []
+    with closing(Store(tmp_path)) as store:
+        store._connection.execute("UPDATE results SET memory = 1 WHERE rowid = 1")
+        (dropped,) = store.repair(messages.append)
+        assert (dropped.row, dropped.reason) == (1, "its checksum is wrong")
+        kept = store.records(EXPERIMENT)
+        assert kept == [record for record in records[1:] if record in kept]
+        assert len(kept) == len(records) - 3
+        assert [failure.traceback for failure in store.failures()] == ["Traceback: x"]
+        add_all(store, ITEMS)
+        store.check_present()
+        assert sorted(store.records(EXPERIMENT), key=repr) == sorted(records, key=repr)
+        assert store.repair() == []
+    first, second = messages
+    assert first.startswith(f"{tmp_path / FILE} was damaged (")
+    assert first.endswith(f"): wrote the {len(kept)} records that can be read to a new file")
+    assert second == f"the damaged file is kept as {tmp_path / FILE}.damaged"
+    assert {path.name for path in tmp_path.iterdir()} == {FILE, f"{FILE}.damaged"}
+    assert len((tmp_path / f"{FILE}.damaged").read_bytes()) == len(damaged)
+    assert (tmp_path / FILE).stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_others_use_is_not_written_anew(tmp_path):
+    with_fewer_cells(tmp_path)
+    with closing(Store(tmp_path)) as store, closing(Store(tmp_path)) as other:
+        other.failures()
+        with pytest.raises(InputError, match="locked; another program has locked it: try again$"):
+            store.repair()
+    assert {path.name for path in tmp_path.iterdir()} == {FILE}
+
+
+@pytest.mark.parametrize("name", ["TABLE failures", "TABLE claims", "INDEX results_by_experiment"])
+def test_a_table_or_an_index_that_is_missing_is_made_by_a_repair(tmp_path, name):
+    with closing(filled(tmp_path, ITEMS[:1])) as store:
+        store._connection.execute(f"DROP {name}")
+        with pytest.raises(InputError, match="is damaged .*--repair"):
+            store.verify()
+        assert store.repair() == []
+        assert store.verify() == (3, [])
+        assert store.failures() == []
+
+
+def test_records_on_both_sides_of_a_page_that_cannot_be_read_are_kept(tmp_path):
+    store = filled(tmp_path)
+    records = store.records(EXPERIMENT)
+    pages = "SELECT pageno FROM dbstat WHERE name = 'results' AND pagetype = 'leaf' ORDER BY pageno"
+    _, (page,), *_ = store._connection.execute(pages)
+    store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    with (tmp_path / FILE).open("r+b") as file:
+        file.seek((page - 1) * store_module.PAGE)
+        file.write(b"\xff" * store_module.PAGE)
+    with closing(Store(tmp_path)) as store:
+        assert store.repair() == []
+        kept = store.records(EXPERIMENT)
+    assert records[0] in kept
+    assert records[-1] in kept
+    assert len(records) / 2 < len(kept) < len(records)
+
+
+@pytest.mark.parametrize("number", [-(2**63), -5, 0, 2**63 - 1])
+def test_records_with_any_number_are_read(tmp_path, number):
+    """Those from 0 down were not read, but counted as done."""
+    with closing(filled(tmp_path, ITEMS[:1])) as store:
+        records = store.records(EXPERIMENT)
+        store._connection.execute("UPDATE results SET rowid = ? WHERE rowid = 2", (number,))
+        store._checked = store_module.START
+        assert store.verify() == (3, [])
+        assert sorted(store.records(EXPERIMENT), key=repr) == sorted(records, key=repr)
+        ((group,),) = store.groups().values()
+        assert len(group.summary(EXPERIMENT).values["train"]) == 3
+        store._connection.execute("UPDATE results SET memory = 1")
+        assert len(store.repair()) == 3
+        assert store.verify() == (0, [])
+
+
 def test_an_error_of_sqlite_without_a_name_is_damage(tmp_path):
     """As of a cell whose type its column cannot have."""
     with (
         closing(Store(tmp_path)) as store,
-        pytest.raises(InputError, match=r"^cannot use .*: cannot store BLOB value .*; it is damaged: move it away"),
+        pytest.raises(
+            InputError, match=r"^cannot use .*: cannot store BLOB value .*; it is damaged: nsr results --rep"
+        ),
         store._explained(),
     ):
         raise sqlite3.IntegrityError("cannot store BLOB value in INTEGER column results.seed")

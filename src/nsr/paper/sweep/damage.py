@@ -19,6 +19,8 @@ Row = Sequence[Any]
 """The columns of a record in this order, texts as bytes."""
 _PACK = struct.Struct("<qqqd").pack
 _SELECT = f"SELECT rowid, checksum, {', '.join(COLUMNS)} FROM results NOT INDEXED WHERE rowid > ? ORDER BY rowid"
+START = -math.inf
+"""Less than the number of every record: SQLite allows numbers below 0."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,9 @@ def checksum(row: Row) -> bytes:
     return sha256(b"\0".join((*row[:8], _PACK(*row[8:])))).digest()[:16]
 
 
-def scan(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, Row, Damaged | None]]:
+def scan(
+    connection: sqlite3.Connection, after: float = START, order: str = "ASC"
+) -> Iterator[tuple[int, Row, Damaged | None]]:
     """The records whose number is larger than ``after``: their numbers, their rows, and what is wrong with each.
 
     All experiments, as a record whose experiment is damaged may belong to any. The connection must not be used until
@@ -47,11 +51,26 @@ def scan(connection: sqlite3.Connection, after: int = 0) -> Iterator[tuple[int, 
     """
     text_factory, connection.text_factory = connection.text_factory, bytes
     try:
-        for number, expected, *row in connection.execute(_SELECT, (after,)):
+        for number, expected, *row in connection.execute(f"{_SELECT} {order}", (after,)):
             reason = _reason(row, expected)
             yield number, row, None if reason is None else Damaged(number, _label(row), reason)
     finally:
         connection.text_factory = text_factory
+
+
+def salvage(connection: sqlite3.Connection) -> Iterator[tuple[int, Row, Damaged | None]]:
+    """What ``scan`` yields of a table with damaged pages: the records before the first of them and after the last."""
+    for order in ("ASC", "DESC"):
+        try:
+            yield from scan(connection, order=order)
+        except sqlite3.DatabaseError:
+            continue
+        return
+
+
+def decoded(row: Row) -> Row:
+    """The columns of a record with texts instead of bytes."""
+    return [value.decode(errors="replace") if isinstance(value, bytes) else value for value in row]
 
 
 def _reason(row: Row, expected: bytes | None) -> str | None:
@@ -64,12 +83,8 @@ def _reason(row: Row, expected: bytes | None) -> str | None:
 
 
 def _label(row: Row) -> str:
-    content = dict(zip(COLUMNS, map(_decode, row), strict=True))
+    content = dict(zip(COLUMNS, decoded(row), strict=True))
     return f"{content['experiment']} {content['cell']}, profile {content['profile']}, seed {content['seed']}"[:200]
-
-
-def _decode(value: Any) -> Any:
-    return value.decode(errors="replace") if isinstance(value, bytes) else value
 
 
 def problem(row: Row) -> str | None:

@@ -5,9 +5,11 @@ import functools
 import json
 import math
 import os
+import shutil
 import socket
 import sqlite3
-from collections.abc import Container, Iterable, Iterator, Sequence
+import tempfile
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +20,7 @@ from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record, identities
 from nsr.paper.spec import Experiment, canonical_json
 from nsr.paper.summaries import Group
-from nsr.paper.sweep.damage import COLUMNS, TEXTS, Damaged, Row, checksum, scan
+from nsr.paper.sweep.damage import COLUMNS, START, TEXTS, Damaged, Row, checksum, decoded, salvage, scan
 from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields
 
 FILE = "nsr.sqlite"
@@ -64,13 +66,16 @@ class Store:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot create the folder {folder}: {error.strerror}") from None
-        with self._explained():
+        self._connect()
+
+    def _connect(self) -> None:
+        with self._explained(_UNUSABLE):
             self.read_only = self.path.exists() and not _is_writable(self.path)
             self._connection = self._connected()
             self._connection.text_factory = _decode
             self._open()
         self._file = _file_number(self.path)
-        self._checked = 0
+        self._checked = START
         """The number of the last record that is known to be intact."""
 
     def _connected(self) -> sqlite3.Connection:
@@ -125,16 +130,19 @@ class Store:
         return int(value)
 
     @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn SQLite errors into a sentence that names the file and says what to do."""
+    def _explained(self, damaged: str = "") -> Iterator[None]:
+        """Turn SQLite errors into a sentence that names the file and says what to do, also if it is damaged."""
+        advice = {**_ADVICE, "CORRUPT": damaged or f"; it is damaged: {self._repairing}"}
         try:
             yield
         except UnicodeDecodeError as error:  # SQLite's message quotes what is damaged
-            raise InputError(f"cannot use the results in {self.path}{_ADVICE['CORRUPT']}") from error
+            raise InputError(f"cannot use the results in {self.path}{advice['CORRUPT']}") from error
         except sqlite3.Error as error:
-            _, _, kind = getattr(error, "sqlite_errorname", "").partition("_")
-            kind = kind.partition("_")[0] or "CORRUPT"  # without a name: a cell of a type that its column cannot have
-            raise InputError(f"cannot use the results in {self.path}: {error}{_ADVICE.get(kind, '')}") from error
+            raise InputError(f"cannot use the results in {self.path}: {error}{advice.get(_kind(error), '')}") from error
+
+    @property
+    def _repairing(self) -> str:
+        return f"nsr results --repair --out {self.path.parent} keeps the records that can be read; the others run again"
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -188,45 +196,120 @@ class Store:
         return _Lookup(self)
 
     def _check(self) -> None:
-        """Raise an InputError if records are damaged. Those that were intact before are not checked again."""
+        """Raise an InputError if records are damaged, or pages of the file, which may be those of an index.
+
+        Records that were intact before are not checked again.
+        """
+        if self._checked == START:
+            self._check_pages()
         last = self._checked
         for last, _ in self._intact(self._checked):  # noqa: B007
             pass
         self._checked = last
 
-    def _intact(self, after: int = 0) -> Iterator[tuple[int, Row]]:
-        """The numbers and rows of all records from a number on; if any are damaged, an InputError after the last."""
-        first, count = None, 0
+    def _check_pages(self) -> None:
+        if (fault := self._fault()) is not None:
+            raise InputError(f"{self.path} is damaged ({fault}): {self._repairing}")
+
+    def _fault(self) -> str | None:
+        """What is wrong with the pages of the file: it may hide records, or an index may not name them."""
+        connection = self._connection
         with self._explained():
+            try:
+                self._indexed(START)
+                connection.execute("SELECT item FROM failures UNION SELECT item FROM claims").close()
+                (fault,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            except sqlite3.Error as error:
+                if _kind(error) != "CORRUPT":
+                    raise
+                return str(error)
+            except UnicodeDecodeError:  # as in ``_explained``
+                return "a name is not UTF-8"
+        return None if fault == "ok" else str(fault).splitlines()[-1]
+
+    def _indexed(self, after: float) -> list[int]:
+        """How many records from a number on each index names."""
+        query = "SELECT count(*) FROM results INDEXED BY {} WHERE rowid > ?"
+        return [self._connection.execute(query.format(name), (after,)).fetchone()[0] for name in _INDEXES]
+
+    @contextlib.contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Around several queries: they see the same records, whatever other processes write meanwhile."""
+        if self._connection.in_transaction:
+            yield
+            return
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):  # an error has ended it
+                self._connection.execute("COMMIT")
+
+    def _intact(self, after: float = START) -> Iterator[tuple[int, Row]]:
+        """The numbers and rows of all records from a number on; if any are damaged or hidden, an InputError at the end.
+
+        A damaged page may hide records or show others twice: the table is compared with what its indexes name.
+        """
+        first, damaged_count, count, last, in_order = None, 0, 0, after, True
+        with self._explained(), self._snapshot():
+            indexed = self._indexed(after)
             for number, row, damaged in scan(self._connection, after):
+                in_order &= number > last
+                count, last = count + 1, number
                 if damaged is None:
                     yield number, row
                 else:
-                    first, count = first or damaged, count + 1
-        if count:
-            counted = f"{count} records are" if count > 1 else "a record is"
+                    first, damaged_count = first or damaged, damaged_count + 1
+        if damaged_count:
+            counted = f"{damaged_count} records are" if damaged_count > 1 else "a record is"
             raise InputError(
                 f"{counted} damaged in {self.path}, first {first}; nsr results --verify --out {self.path.parent} "
                 "lists them, and --repair drops them so that they run again"
             )
+        if not in_order or {*indexed} != {count}:
+            named = " and ".join(map(str, dict.fromkeys(indexed)))
+            counted = f"{count} records can be read, and {named} are in its indexes"
+            raise InputError(f"{self.path} is damaged: {counted}: {self._repairing}")
 
     def verify(self) -> tuple[int, list[Damaged]]:
         """How many results there are, and the damaged ones among them."""
+        self._check_pages()
+        count, found = 0, list[Damaged]()
         with self._explained():
-            (fault,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if fault != "ok":
-                raise sqlite3.DatabaseError(f"{fault}{_ADVICE['CORRUPT']}")
-            count, found = 0, list[Damaged]()
             for count, (_, _, damaged) in enumerate(scan(self._connection), start=1):  # noqa: B007
                 found += [] if damaged is None else [damaged]
         return count, found
 
-    def repair(self) -> list[Damaged]:
-        """Drop the damaged results, so that they run again; returns them."""
+    def repair(self, on_message: Callable[[str], None] = lambda _: None) -> list[Damaged]:
+        """Drop the damaged results, so that they run again; returns them. A file with damaged pages is written anew."""
+        fault = self._fault()
+        if fault is not None and not self.read_only:
+            return self._rebuild(fault, on_message)
         _, found = self.verify()
         with self._explained(), self._transaction() as connection:
             for damaged in found:
                 connection.execute("DELETE FROM results WHERE rowid = ?", (damaged.row,))
+        return found
+
+    def _rebuild(self, fault: str, on_message: Callable[[str], None]) -> list[Damaged]:
+        """Replace the file by a new one with what can be read of it, and keep the old one beside it."""
+        old, kept = self._connection, self.path.with_name(f"{FILE}.damaged")
+        with (
+            self._explained(_UNUSABLE),
+            tempfile.TemporaryDirectory(prefix=".nsr-", dir=self.path.parent) as name,
+        ):
+            old.execute("PRAGMA journal_mode = DELETE")  # the log goes into the file; refused while others use it
+            old.execute("BEGIN EXCLUSIVE")
+            with contextlib.closing(Store(Path(name))) as fresh:
+                count, found = _copy(old, fresh._connection)
+            shutil.copymode(self.path, fresh.path)
+            kept.unlink(missing_ok=True)
+            kept.hardlink_to(self.path)
+            fresh.path.replace(self.path)
+            old.close()
+        self._connect()
+        on_message(f"{self.path} was damaged ({fault}): wrote the {count:,} records that can be read to a new file")
+        on_message(f"the damaged file is kept as {kept}")
         return found
 
     def has(self, item: Item) -> bool:
@@ -314,6 +397,30 @@ class Store:
 _INSERT = f"INSERT OR IGNORE INTO results ({', '.join(COLUMNS)}, checksum) VALUES ({','.join('?' * 13)})"
 
 
+_INDEXES = ("sqlite_autoindex_results_1", "results_by_experiment")
+
+
+def _copy(old: sqlite3.Connection, new: sqlite3.Connection) -> tuple[int, list[Damaged]]:
+    """Copy the intact records and the failures; returns how many records there are, and the damaged ones."""
+    found: dict[int, Damaged] = {}
+
+    def rows() -> Iterator[Row]:
+        for number, row, damaged in salvage(old):
+            if damaged is None:
+                yield (*decoded(row), checksum(row))
+            else:
+                found[number] = damaged
+
+    new.execute("BEGIN")
+    new.executemany(_INSERT, rows())
+    with contextlib.suppress(sqlite3.Error):  # they say why something failed, and are not worth more
+        failures = old.execute("SELECT item, traceback, attempts, at FROM failures ORDER BY rowid")
+        new.executemany("INSERT OR IGNORE INTO failures VALUES (?, ?, ?, ?)", failures)
+    (count,) = new.execute("SELECT count(*) FROM results").fetchone()
+    new.execute("COMMIT")
+    return count, list(found.values())
+
+
 class _Lookup(Container[str]):
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -328,9 +435,17 @@ _ADVICE = {
     "READONLY": "; make the folder writable or choose another with --out",
     "CANTOPEN": "; make the folder writable or choose another with --out",
     "NOTADB": "; it is not a database of nsr: move it away or choose another folder with --out",
-    "CORRUPT": "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out",
     "BUSY": "; another program has locked it: try again",
 }
+
+_UNUSABLE = "; it is damaged: move it away (sqlite3 FILE .recover may save its content) or choose another --out"
+"""Advice where the file cannot even be opened."""
+
+
+def _kind(error: sqlite3.Error) -> str:
+    """What an error of SQLite is about: a key of ``_ADVICE``, or CORRUPT."""
+    kind = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_").partition("_")[0]
+    return "CORRUPT" if kind in ("", "ERROR") else kind  # a cell of a type that its column cannot have; no such table
 
 
 def _is_writable(path: Path) -> bool:
