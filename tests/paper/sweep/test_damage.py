@@ -66,6 +66,7 @@ GONE = OLD | {"experiment": "gone"}
         ({"metrics": {"train": float("nan")}}, METRICS),
         ({"metrics": {"train": 1.0, "epochs": float("inf")}}, METRICS),
         ({"metrics": {"train": "1.0"}}, METRICS),
+        ({"metrics": {"train": 10**400}}, METRICS),
         ({"metrics": [1.0]}, METRICS),
         ({"seconds": float("inf")}, METRICS),
         ({"environment": [1]}, "its environment is not an object"),
@@ -91,6 +92,8 @@ def test_the_problem_of_a_record_without_a_checksum(changes, expected):
         ({}, None),
         ({"cell": OTHER_CELL}, FIELDS),
         ({"recipe": OTHER_RECIPE}, FIELDS),
+        ({"environment": 3}, "its environment is not an object"),
+        ({"seconds": float("inf")}, METRICS),
         (OLD, None),
         (GONE, None),
         ({"experiment": "gone", "cell": 3}, None),
@@ -114,6 +117,6 @@ def test_a_checksum_has_sixteen_bytes():
 
 def test_a_label_has_at_most_200_characters():
     named = f"comparisons {json.dumps(IDENTITY['cell'])}, profile smoke, seed {SEED}"
-    assert damage._label(row()) == named
-    assert damage._label(row(experiment="e" * 300)) == "e" * 200
-    assert damage._label([*row()[:1], b"\xff", *row()[2:]]) == "\N{REPLACEMENT CHARACTER}" + named[len("comparisons") :]
+    assert damage.label(row()) == named
+    assert damage.label(row(experiment="e" * 300)) == "e" * 200
+    assert damage.label([*row()[:1], b"\xff", *row()[2:]]) == "\N{REPLACEMENT CHARACTER}" + named[len("comparisons") :]

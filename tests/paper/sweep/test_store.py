@@ -18,6 +18,7 @@ from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record
 from nsr.paper.summaries import summarise, summarise_groups
 from nsr.paper.sweep import store as store_module
+from nsr.paper.sweep.damage import COLUMNS, checksum
 from nsr.paper.sweep.plan import plan
 from nsr.paper.sweep.store import FILE, SCHEMA, Store, started
 
@@ -405,6 +406,7 @@ DAMAGE = (
     """metrics = '{"a": NaN}'""",
     "metrics = replace(metrics, '1.0', '0.9')",
     "metrics = cast(x'ff' AS TEXT)",
+    f"metrics = '{{\"train\": 1{'0' * 400}}}'",
     "metrics = replace(metrics, 'train', 'trayn')",
     "finished = cast(x'80' AS TEXT)",
     "cell = '[]'",
@@ -450,6 +452,28 @@ def test_the_first_record_is_checked_and_all_are_counted(tmp_path):
     count, damaged = store.verify()
     assert (count, [each.row for each in damaged]) == (3, [1, 3])
     store.close()
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    ["[1]", "3", "[" * 100_000, '{"a": NaN}', '{"a": "x"}', f'{{"a": 1{"0" * 400}}}', f'{{"a": {"9" * 5000}}}'],
+)
+@pytest.mark.parametrize("number", [1, 2])
+def test_metrics_that_are_no_numbers_are_damage_also_with_the_right_checksum(tmp_path, metrics, number):
+    """Whoever writes a hostile file can compute it."""
+    with closing(filled(tmp_path, ITEMS[:1])) as store:
+        read = f"SELECT {', '.join(COLUMNS)} FROM results WHERE rowid = {number}"
+        row = list(store._connection.execute(read).fetchone())
+        row[COLUMNS.index("metrics")] = metrics
+        right = checksum([each.encode() if isinstance(each, str) else each for each in row])
+        change = "UPDATE results SET metrics = ?, checksum = ? WHERE rowid = ?"
+        store._connection.execute(change, (metrics, right, number))
+        for read in (store.groups, store.lookup, lambda: store.records(EXPERIMENT)):
+            with pytest.raises(InputError, match=rf"^a record is damaged in .*, first record {number} .* not numbers"):
+                read()
+        (damaged,) = store.repair()
+        assert damaged.row == number
+        assert len(store.records(EXPERIMENT)) == 2
 
 
 UNKNOWN = """

@@ -20,7 +20,20 @@ from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record, identities
 from nsr.paper.spec import Experiment, canonical_json
 from nsr.paper.summaries import Group
-from nsr.paper.sweep.damage import COLUMNS, START, TEXTS, Damaged, Row, checksum, decoded, salvage, scan
+from nsr.paper.sweep.damage import (
+    COLUMNS,
+    START,
+    TEXTS,
+    Damaged,
+    NotMetricsError,
+    Row,
+    checksum,
+    decoded,
+    label,
+    read_metrics,
+    salvage,
+    scan,
+)
 from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields
 
 FILE = "nsr.sqlite"
@@ -245,31 +258,35 @@ class Store:
             with contextlib.suppress(sqlite3.Error):  # an error has ended it
                 self._connection.execute("COMMIT")
 
-    def _intact(self, after: float = START) -> Iterator[tuple[int, Row]]:
+    def _intact(self, after: float = START, *, metrics: bool = True) -> Iterator[tuple[int, Row]]:
         """The numbers and rows of all records from a number on; if any are damaged or hidden, an InputError at the end.
 
         A damaged page may hide records or show others twice: the table is compared with what its indexes name.
+        ``metrics`` as in ``scan``.
         """
         first, damaged_count, count, last, in_order = None, 0, 0, after, True
         with self._explained(), self._snapshot():
             indexed = self._indexed(after)
-            for number, row, damaged in scan(self._connection, after):
+            for number, row, damaged in scan(self._connection, after, metrics=metrics):
                 in_order &= number > last
                 count, last = count + 1, number
                 if damaged is None:
                     yield number, row
                 else:
                     first, damaged_count = first or damaged, damaged_count + 1
-        if damaged_count:
-            counted = f"{damaged_count} records are" if damaged_count > 1 else "a record is"
-            raise InputError(
-                f"{counted} damaged in {self.path}, first {first}; nsr results --verify --out {self.path.parent} "
-                "lists them, and --repair drops them so that they run again"
-            )
+        if first is not None:
+            raise self._damaged(damaged_count, first)
         if not in_order or {*indexed} != {count}:
             named = " and ".join(map(str, dict.fromkeys(indexed)))
             counted = f"{count} records can be read, and {named} are in its indexes"
             raise InputError(f"{self.path} is damaged: {counted}: {self._repairing}")
+
+    def _damaged(self, count: int, first: Damaged) -> InputError:
+        counted = f"{count} records are" if count > 1 else "a record is"
+        return InputError(
+            f"{counted} damaged in {self.path}, first {first}; nsr results --verify --out {self.path.parent} "
+            "lists them, and --repair drops them so that they run again"
+        )
 
     def verify(self) -> tuple[int, list[Damaged]]:
         """How many results there are, and the damaged ones among them."""
@@ -353,13 +370,16 @@ class Store:
         """The current results by experiment, and by cell, recipe and profile, in one pass."""
         groups: dict[str, dict[Any, Group[Any]]] = {}
         kinds: dict[Row, Group[Any] | None] = {}
-        for _, row in self._intact():
+        for number, row in self._intact(metrics=False):
             _, name, cell, recipe, profile, metrics, environment, _, revision, seed, memory, seconds = row
             kind = name, revision, cell, recipe, profile, environment  # few, so that most rows are not read further
-            if kind not in kinds:
-                kinds[kind] = _group(row, groups)
-            if (group := kinds[kind]) is not None:
-                group.add(seed, metrics, seconds, memory)
+            try:
+                if kind not in kinds:
+                    kinds[kind] = _group(row, groups)
+                if (group := kinds[kind]) is not None:
+                    group.add(seed, metrics, seconds, memory)
+            except NotMetricsError as error:
+                raise self._damaged(1, Damaged(number, label(row), str(error))) from error
         return {name: list(made.values()) for name, made in groups.items()}
 
     def fail(self, item: Item, traceback: str) -> None:
@@ -515,7 +535,7 @@ def _record(experiment: Experiment[Any], *columns: Any) -> Record:
         experiment.recipe(json.loads(content["recipe"])),
         content["profile"],
         content["seed"],
-        json.loads(content["metrics"]),
+        read_metrics(content["metrics"]),
         content["seconds"],
         content["memory"],
         content["environment"],
@@ -532,7 +552,7 @@ def _group(row: Row, groups: dict[str, dict[Any, Group[Any]]]) -> Group[Any] | N
     if not record.is_current(experiment) or record.identity != columns[0]:
         return None
     key = record.cell, record.recipe.name, record.profile
-    group = groups.setdefault(experiment.name, {}).setdefault(key, Group(*key, read=json.loads))
+    group = groups.setdefault(experiment.name, {}).setdefault(key, Group(*key, read=read_metrics))
     group.environments.add(record.environment)
     return group
 
