@@ -167,6 +167,35 @@ def test_ctrl_c_twice_exits_with_130_at_once():
     process.stdout.close()
 
 
+SLOW_TO_BE_TORN_DOWN = """
+import os, signal, time
+from nsr.cli import main
+from nsr.paper import commands
+
+class Slow:
+    def __init__(self):
+        self.write, self.sleep = os.write, time.sleep
+    def __del__(self):
+        self.write(1, b"torn down\\n")
+        self.sleep(0.5)
+
+slow = Slow()
+commands.reproduce = lambda *names, **options: print("started", flush=True) or time.sleep(60)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main(["reproduce", "comparisons", "--quiet"])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_while_python_ends_exits_with_130_too(number):
+    process = subprocess.Popen([sys.executable, "-c", SLOW_TO_BE_TORN_DOWN], stdout=subprocess.PIPE, text=True)
+    for word in ("started\n", "torn down\n"):
+        assert process.stdout.readline() == word
+        process.send_signal(number)
+    assert process.wait(timeout=20) == 130
+    process.stdout.close()
+
+
 def test_handlers_of_signals_are_restored(capsys):
     before = signal.getsignal(signal.SIGTERM)
     nsr(capsys, "list")
