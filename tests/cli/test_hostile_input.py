@@ -5,12 +5,13 @@ import os
 import pty
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from nsr.cli import main
-from nsr.cli.output import print_message, print_output, without_controls
+from nsr.cli.output import print_code, print_message, print_output, without_controls
 from nsr.learn.saved import SavedRule
 from nsr.program import Program, Variable
 
@@ -105,6 +106,34 @@ def test_labels_cannot_control_the_terminal_but_stay_as_they_are_in_a_pipe(tmp_p
     assert os.read(ours, 1000) == b"label\r\n\\x1b[31mred\r\nblue\r\n"
     os.close(ours)
     os.close(theirs)
+
+
+def test_what_is_reported_about_a_store_has_no_control_characters_in_a_pipe_either(capsys, tmp_path):
+    from nsr.paper.sweep.store import Store
+
+    with closing(Store(tmp_path)) as store:
+        failure = "'x' || char(27) || '[32m', 'tb' || char(27) || '[31m' || char(10) || 'b', 3, 't'"
+        store._connection.execute(f"INSERT INTO failures VALUES ({failure})")
+        row = "'x', 'e', 1, '{}', '{}', 'p' || char(27) || '[31m', 1, '{}', 1.0, 1, '{}', 't', x'00'"
+        store._connection.execute(f"INSERT INTO results VALUES ({row})")
+    out = ("--out", str(tmp_path))
+    assert nsr(capsys, "results", "--failures", *out)[1] == "x\\x1b[32m\ntried 3 times, last:\ntb\\x1b[31m\nb\n"
+    named = "record 1 (e {}, profile p\\x1b[31m, seed 1): its checksum is wrong\n"
+    assert nsr(capsys, "results", "--verify", *out)[1] == named
+    assert nsr(capsys, "results", "--repair", *out)[1] == f"dropped {named}"
+
+
+def test_code_that_a_terminal_would_show_otherwise_is_announced(capsys, monkeypatch):
+    code = '"a\x1b[31m" > 1'
+    print_code(code)
+    assert capsys.readouterr() == (f"{code}\n", "")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    print_code(code)
+    out, err = capsys.readouterr()
+    assert out == '"a\\x1b[31m" > 1\n'
+    assert err == "nsr: the code has control characters, shown here as escapes: write it to a file to use it\n"
+    print_code("a > 1")
+    assert capsys.readouterr() == ("a > 1\n", "")
 
 
 def test_columns_in_sympy_are_symbols_and_are_listed(capsys, tmp_path):

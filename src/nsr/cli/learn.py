@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DIFFERENT, DONE, INTERRUPTED, NO_RULE, UNDECIDED, print_message, print_output
+from nsr.cli.output import DIFFERENT, DONE, INTERRUPTED, NO_RULE, UNDECIDED, print_code, print_message, print_output
 
 if TYPE_CHECKING:
     from nsr.learn.result import Learned
@@ -162,7 +162,7 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
         print_message(learned.summary())
         written = learned.emit(emit, dialect)
         _print_legend(program, learned.class_codes, emit, learned.dates)
-        print_output(written.rstrip("\n"))
+        print_code(written.rstrip("\n"))
 
 
 def _print_legend(
@@ -252,7 +252,7 @@ def emit(
     _print_legend(written.program, written.codes, to, written.dates)
     text = written.text.rstrip("\n")
     if out is None:
-        print_output(text)
+        print_code(text)
     else:
         write(out, f"{text}\n")
         print_message(f"wrote {out}")

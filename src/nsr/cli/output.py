@@ -44,6 +44,18 @@ def print_output(text: str, end: str = "\n") -> None:
             print(text.encode(encoding, "backslashreplace").decode(encoding), end=end)  # noqa: T201
 
 
+def print_report(text: str) -> None:
+    """Print what the command found out about a file. Texts of the file are escaped wherever it is printed to."""
+    print_output(without_controls(text))
+
+
+def print_code(text: str) -> None:
+    """Print code. A terminal gets control characters as escapes, which may change the code, so there is a message."""
+    print_output(text)
+    if sys.stdout.isatty() and without_controls(text) != text:
+        print_message("the code has control characters, shown here as escapes: write it to a file to use it")
+
+
 def flush() -> None:
     """Write what is still buffered."""
     with writing_output():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DONE, FAILED, INTERRUPTED, print_message, print_output, writing_output
+from nsr.cli.output import DONE, FAILED, INTERRUPTED, print_message, print_output, print_report, writing_output
 
 if TYPE_CHECKING:
     from nsr.paper.cells import Summary
@@ -169,17 +169,17 @@ def results(
 
     if repair:
         for damaged in commands.repair(out, on_message=print_message):
-            print_output(f"dropped {damaged}")
+            print_report(f"dropped {damaged}")
         return DONE
     if verify:
         count, found = commands.verify(out)
         for damaged in found:
-            print_output(str(damaged))
+            print_report(str(damaged))
         print_message(f"{count - len(found):,} of {count:,} records are intact")
         return FAILED if found else DONE
     if failures:
         for failure in commands.failures(out):
-            print_output(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")
+            print_report(f"{failure.item}\ntried {failure.attempts} times, last:\n{failure.traceback}")
         return DONE
     if export is not None:
         for path in commands.export(export, names, out=out):

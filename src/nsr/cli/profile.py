@@ -5,7 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from nsr.cli.output import DONE, print_message, print_output
+from nsr.cli.output import DONE, print_code, print_message, print_output
 
 
 def profile(
@@ -74,7 +74,7 @@ def profile(
         written, messages = report.emit(found, emit, dialect=dialect, everything=all)
         for message in messages:
             print_message(message)
-        print_output(written)
+        print_code(written)
     if json is not None:
         write(json, report.to_json(found, everything=all))
         print_message(f"wrote {json}")
