@@ -137,6 +137,37 @@ def test_broken_files_are_errors_of_one_short_sentence(tmp_path, what):
     assert len(text) < 300
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("floats.csv", "", "floats.csv has no header"),
+        ("floats.csv", "\n", "floats.csv has no header"),
+        ("floats.csv", f"a\n{'1' * 140_000}\n", "floats.csv, line 1: field larger than field limit (131072)"),
+        ("index.json", "null", "index.json must be an object with the objects environments and recipes"),
+        ("index.json", '{"recipes": {}}', "index.json must be an object with the objects environments and recipes"),
+        ("index.json", "[" * 100_000, "index.json is nested too deep"),
+        (
+            "index.json",
+            "{",
+            "index.json is not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        ),
+    ],
+)
+def test_the_reason_is_in_plain_words(tmp_path, name, content, reason):
+    archive.write(tmp_path, {"floats": records()})
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError) as caught:
+        archive.read(tmp_path)
+    assert str(caught.value) == f"the exported results in {tmp_path} cannot be read: {reason}"
+
+
+def test_a_recipe_that_is_null(tmp_path):
+    archive.write(tmp_path, {"floats": records()})
+    _change_index(tmp_path, lambda index: index["recipes"].update({"floats paper exact": None}))
+    with pytest.raises(InputError, match=r"floats.csv, row 2: a recipe must be an object, got None$"):
+        archive.read(tmp_path)
+
+
 def test_a_page_without_a_metric_or_a_part_of_an_environment(tmp_path):
     for name in ("comparisons.csv", "index.json"):
         shutil.copy(COMMITTED / name, tmp_path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from nsr.errors import InputError
 from nsr.files import write as write_file
@@ -48,7 +48,7 @@ def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
 def read(folder: Path) -> dict[str, list[Record]]:
     """The current records in a folder, by experiment; see ``Record.is_current``."""
     try:
-        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+        index = _index(folder / INDEX)
         return {
             name: list(_read(experiment, folder / f"{name}.csv", index))
             for name, experiment in EXPERIMENTS.items()
@@ -62,8 +62,21 @@ def read(folder: Path) -> dict[str, list[Record]]:
         raise _unreadable(folder, f"they are not UTF-8 ({error.reason})") from None
     except InputError:
         raise
-    except (ValueError, KeyError, TypeError, RecursionError, csv.Error) as error:
-        raise _unreadable(folder, repr(error)) from error
+
+
+def _index(path: Path) -> dict[str, Any]:
+    try:
+        index = json.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        raise _unreadable(path.parent, f"{path.name} is not JSON: {error}") from error
+    except RecursionError as error:
+        raise _unreadable(path.parent, f"{path.name} is nested too deep") from error
+    parts = ("environments", "recipes")
+    if not (isinstance(index, dict) and all(isinstance(index.get(part), dict) for part in parts)):
+        raise _unreadable(path.parent, f"{path.name} must be an object with the objects {' and '.join(parts)}")
+    return index
 
 
 def _unreadable(folder: Path, reason: str) -> InputError:
@@ -93,7 +106,7 @@ def _read(experiment: Experiment[Any], path: Path, index: Mapping[str, Any]) -> 
     metrics_of: dict[tuple[Any, ...], set[str]] = {}
     seen = set()
     with path.open(newline="", encoding="utf-8") as file:
-        for number, row in enumerate(csv.DictReader(file), start=2):
+        for number, row in enumerate(_lines(path, file), start=2):
             try:
                 record = _parse(experiment, row, index)
                 if not record.is_current(experiment):
@@ -109,6 +122,16 @@ def _read(experiment: Experiment[Any], path: Path, index: Mapping[str, Any]) -> 
             yield record
 
 
+def _lines(path: Path, file: TextIO) -> Iterator[dict[str, str]]:
+    lines = csv.DictReader(file)
+    try:
+        if not lines.fieldnames:
+            raise _unreadable(path.parent, f"{path.name} has no header")
+        yield from lines
+    except csv.Error as error:
+        raise _unreadable(path.parent, f"{path.name}, line {lines.line_num}: {error}") from error
+
+
 def _parse(experiment: Experiment[Any], row: Mapping[str, str], index: Mapping[str, Any]) -> Record:
     cell_fields = {field.name: field.type for field in fields(experiment.cells[0])}
     not_metrics = {*FIRST, *cell_fields, "seed", *LAST}
@@ -116,8 +139,9 @@ def _parse(experiment: Experiment[Any], row: Mapping[str, str], index: Mapping[s
         raise ValueError("the number of cells is not that of the header")
     recipe = index["recipes"][f"{experiment.name} {row['profile']} {row['recipe']}"]
     environment = index["environments"][row["environment"]]
-    if not isinstance(environment, dict):
-        raise TypeError(f"an environment must be an object, got {environment!r}")
+    for name, content in (("a recipe", recipe), ("an environment", environment)):
+        if not isinstance(content, dict):
+            raise TypeError(f"{name} must be an object, got {content!r}")
     return Record(
         experiment.name,
         int(row["revision"]),
