@@ -92,6 +92,22 @@ def test_the_meaning_of_codes_is_printed_and_columns_can_be_given_in_both_ways(t
     assert "in the code" not in capsys.readouterr().err
 
 
+def test_what_a_database_makes_of_nan_is_printed_for_columns_of_floats(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    rows = [(n * 7 % 23, n * 5 % 19) for n in range(60)]
+    path.write_text("x,z,y\n" + "".join(f"{x}e0,{z}e0,{int(x > z)}\n" for x, z in rows))
+    words = ["learn", path, "--target", "y", "--quiet", *FEW]
+    note = "NaN is larger than every number, so that a > b holds for it: store missing numbers as NULL"
+    for more, expected in (
+        (["--emit", "sql"], [f"nsr: in DuckDB, {note}"]),
+        (["--emit", "check-sql", "--dialect", "spark"], [f"nsr: in Spark, {note}"]),
+        (["--emit", "sql", "--dialect", "sqlite"], []),
+        (["--emit", "python"], []),
+    ):
+        assert run(*words, *more) == 0
+        assert [line for line in capsys.readouterr().err.splitlines() if "NaN" in line] == expected
+
+
 def test_labels_that_follow_no_rule_end_with_3_and_a_model(tmp_path, capsys):
     path = table(tmp_path / "t.csv", y=lambda x, rng: rng.integers(0, 2, len(x["a"])))
     assert run("learn", path, "--target", "y", "--save", tmp_path / "m.json", *FEW) == 3

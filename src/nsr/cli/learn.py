@@ -152,6 +152,8 @@ def _write_files(learned: "Learned", target: str, save: Path | None, html: Path 
 
 def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, saving: bool) -> None:
     """Print the rule, or its code, to standard output; without a rule, the reason to standard error."""
+    from nsr.learn.emission import nan_note
+
     program = learned.program
     if program is None:
         hint = "\n--save FILE keeps the trained model, no rule" if learned.model_can_be_saved and not saving else ""
@@ -162,6 +164,8 @@ def _print_result(learned: "Learned", emit: str | None, dialect: str | None, *, 
         print_message(learned.summary())
         written = learned.emit(emit, dialect)
         _print_legend(program, learned.class_codes, emit, learned.dates)
+        if learned.has_floats and (note := nan_note(emit, dialect)) is not None:
+            print_message(note)
         print_code(written.rstrip("\n"))
 
 

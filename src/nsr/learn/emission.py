@@ -14,6 +14,14 @@ FORMULAS = ("sympy", "latex", "smtlib", "json")
 """Languages that are not run on rows."""
 WITHOUT_DECIMALS = ("sqlite", "bigquery")
 """Databases in which 0.9 is a float."""
+NAN_IS_LARGEST = {
+    "duckdb": "DuckDB",
+    "postgres": "PostgreSQL",
+    "redshift": "Redshift",
+    "snowflake": "Snowflake",
+    "spark": "Spark",
+}
+"""Databases in which NaN is larger than every number and equal to itself."""
 
 
 def check_language(name: str, dialect: str | None = None) -> None:
@@ -77,6 +85,14 @@ def emit_rule(
         return str(emitted)
     except RecursionError:  # the text of an object of SymPy
         raise InputError(f"the program is nested too deep for target {language!r}") from None
+
+
+def nan_note(language: str, dialect: str | None) -> str | None:
+    """What a database makes of NaN in columns of floats, where that is not what the rule does."""
+    name = NAN_IS_LARGEST.get(dialect or "duckdb")
+    if name is None or "dialect" not in options_of(language):
+        return None
+    return f"in {name}, NaN is larger than every number, so that a > b holds for it: store missing numbers as NULL"
 
 
 def class_codes(program: Program, classes: Sequence[Any] | None) -> list[tuple[str, str]]:
