@@ -97,7 +97,8 @@ def content_of(loader: Loader, number: int, seed: int) -> bytes:
     given = [*loader.samples, *loader.hostile]
     if number < len(given):
         return given[number]
-    return mutate(loader.samples, loader.tokens, random.Random(f"{seed} {loader.name} {number}"))
+    rng = random.Random(f"{seed} {loader.name} {number}")
+    return loader.change(loader.samples, rng) if loader.change else mutate(loader.samples, loader.tokens, rng)
 
 
 def work(connection: Connection, seed: int) -> None:

@@ -35,6 +35,8 @@ class Loader:
     """Inputs written by hand."""
     tokens: Sequence[bytes] = ()
     """Words of its language, to be inserted anywhere."""
+    change: Callable[[Sequence[bytes], random.Random], bytes] | None = None
+    """Makes an input of the samples; by default any bytes are changed."""
 
     @cached_property
     def samples(self) -> Sequence[bytes]:
@@ -221,53 +223,125 @@ def _store() -> list[bytes]:
     return [*made, (ROOT / "tests/paper/sweep/assets/schema1.sqlite").read_bytes()]
 
 
+def _changed_header(samples: Sequence[bytes], rng: random.Random) -> bytes:
+    """A store with one or two flipped bits in the header of a page, which hold the number of its cells and more."""
+    changed = bytearray(samples[0])
+    size = int.from_bytes(changed[16:18], "big")
+    for _ in range(rng.choice((1, 1, 1, 2))):
+        page = rng.randrange(len(changed) // size)
+        start = page * size + (100 if page == 0 else 0)
+        place = start + rng.choice(
+            (*range(12), *[4] * 12, *range(12, 40))
+        )  # 4: how many cells; after 11: where they are
+        if page == 0 and rng.random() < 0.3:
+            place = rng.randrange(100)  # of the file
+        changed[place] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+_NUMBERS = (-(2**63), -5, -1, 0, 2**31, 2**63 - 1)
+_METRICS = (
+    *("1" + "0" * 400, "9" * 5000, "-1" + "0" * 309, "1e999", "NaN", "true", "null", '"x"', "[1]", "[" * 50_000),
+    *("{}", '{"train": 1' + "0" * 400 + "}", '{"train": 1' + "0" * 5000 + "}", '{"epochs": -Infinity}'),
+)
+
+
+def _changed_rows(samples: Sequence[bytes], rng: random.Random) -> bytes:
+    """A store with other numbers of its rows, huge integers, no checksums, other types or another schema."""
+    content = bytearray(samples[0])
+    content[18:20] = b"\1\1"  # a store in memory has no log
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        connection.deserialize(bytes(content))
+        (count,) = connection.execute("SELECT count(*) FROM results").fetchone()
+        for _ in range(rng.choice((1, 1, 2, 4))):
+            row = rng.randint(1, count)
+            change, value = rng.choice(
+                (
+                    ("rowid = ?", rng.choice(_NUMBERS)),
+                    ("metrics = ?, checksum = NULL", rng.choice(_METRICS)),
+                    ("metrics = ?, checksum = NULL", f'{{"train": {rng.choice(_METRICS)}}}'),
+                    (f"{rng.choice(('seed', 'memory', 'revision'))} = ?, checksum = NULL", rng.choice(_NUMBERS)),
+                    (f"{rng.choice(('cell', 'recipe', 'environment'))} = ?, checksum = NULL", rng.choice(_METRICS)),
+                    ("seconds = ?, checksum = NULL", rng.choice((1e999, -1e999, -1.0))),
+                    ("checksum = ?", rng.choice((b"", b"x" * 10**6, None))),
+                    (f"identity = {rng.choice(('?', 'identity || ?'))}", rng.choice(("x", "\x1b[31m", "9" * 5000))),
+                )
+            )
+            try:
+                connection.execute(f"UPDATE results SET {change} WHERE rowid = {row}", (value,))
+            except sqlite3.IntegrityError:  # that number is another row's
+                continue
+        if rng.random() < 0.1:
+            connection.execute(f"PRAGMA user_version = {rng.choice((-5, 0, 1, 2, 4, 2**31 - 1))}")
+        return connection.serialize()
+
+
 @functools.cache
 def _good_groups() -> list[str]:
     """What a reader may see in stores that are made of the samples: their summaries."""
-    found = []
-    for content in LOADERS["store"].samples:
-        with tempfile.TemporaryDirectory() as name:
-            found += _summaries(Path(name), content)
-    return found
+    return [text for content in LOADERS["store"].samples for text in _of_sample(content, _summaries)]
 
 
-def _summaries(folder: Path, content: bytes) -> list[str]:
-    from nsr.paper.experiments import EXPERIMENTS
-    from nsr.paper.summaries import summarise_groups
+@functools.cache
+def _good_records() -> list[Any]:
+    """All records of these stores."""
+    return [record for content in LOADERS["store"].samples for record in _of_sample(content, _records)]
+
+
+def _of_sample(content: bytes, read: Callable[[Any], list[Any]]) -> list[Any]:
     from nsr.paper.sweep.store import FILE, Store
 
-    (folder / FILE).write_bytes(content)
-    with closing(Store(folder)) as store:
-        store.failures()
-        store.verify()
-        groups = store.groups()
-        for experiment in EXPERIMENTS.values():
-            store.done(experiment)
-            store.records(experiment)
-        return [
-            json.dumps(summary.as_json())
-            for name, made in groups.items()
-            for summary in summarise_groups(EXPERIMENTS[name], made)
-        ]
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / FILE).write_bytes(content)
+        with closing(Store(Path(name))) as store:
+            return read(store)
+
+
+def _summaries(store: Any) -> list[str]:
+    from nsr.paper.experiments import EXPERIMENTS
+    from nsr.paper.summaries import summarise_groups
+
+    return [
+        json.dumps(summary.as_json())
+        for name, made in store.groups().items()
+        for summary in summarise_groups(EXPERIMENTS[name], made)
+    ]
+
+
+def _records(store: Any) -> list[Any]:
+    from nsr.paper.experiments import EXPERIMENTS
+
+    return [record for experiment in EXPERIMENTS.values() for record in store.records(experiment)]
 
 
 def _load_store(folder: Path, content: bytes) -> None:
+    """Every way of reading, one after the other, as each must notice damage by itself; and a repair."""
     from nsr.errors import InputError
-    from nsr.paper.sweep.store import SCHEMA, Store
+    from nsr.paper.sweep.store import FILE, SCHEMA, Store
 
-    good = _good_groups()
-    try:
-        found = _summaries(folder, content)
-    except InputError:
-        try:
-            with closing(Store(folder)) as store:
-                store.repair()
-                assert store.verify()[1] == []
-        except InputError:
-            pass
-        raise
-    if content[60:64] == SCHEMA.to_bytes(4, "big"):  # records of older schemas have no checksums
-        assert set(found) <= set(good), "a summary has changed, and nothing was said"
+    (folder / FILE).write_bytes(content)
+    refused = None
+    has_checksums = content[60:64] == SCHEMA.to_bytes(4, "big")  # in older schemas nothing else is known of a record
+    with closing(Store(folder)) as store:
+        for read, good in ((_summaries, _good_groups), (_records, _good_records)):
+            try:
+                found = read(store)
+            except InputError as error:
+                refused = error
+            else:
+                assert not has_checksums or all(each in good() for each in found), "something else is read, in silence"
+        for ask in (store.failures, store.lookup, store.verify):
+            try:
+                ask()
+            except InputError as error:
+                refused = error
+        store.repair()
+        assert store.verify()[1] == []
+        kept = _records(store)
+        assert not has_checksums or all(record in _good_records() for record in kept)
+        _summaries(store)
+    if refused is not None:
+        raise refused
 
 
 def _results() -> list[bytes]:
@@ -401,6 +475,8 @@ LOADERS = {
         Loader("parquet", 1200, _parquet, functools.partial(_load_table, ".parquet")),
         Loader("database", 500, _database, functools.partial(_load_table, ".db")),
         Loader("store", 3000, _store, _load_store),
+        Loader("store.pages", 2000, _store, _load_store, change=_changed_header),
+        Loader("store.rows", 1000, _store, _load_store, change=_changed_rows),
         Loader("results", 2500, _results, _load_results, tokens=WORDS_OF_TABLES),
         Loader("report", 60, _results, _load_report, tokens=WORDS_OF_TABLES),
         Loader(

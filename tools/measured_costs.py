@@ -25,6 +25,8 @@ LOADERS = {
     "parquet": "Parquet",
     "database": "tables of SQLite",
     "store": "stores",
+    "store.pages": "headers of the pages of stores",
+    "store.rows": "rows of stores",
     "results": "exported results",
     "report": "pages of exported results",
     "idx": "files of MNIST",
