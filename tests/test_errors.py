@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from nsr.data import Rows
-from nsr.errors import InputError, at_least, check_error_rate, needs_extra, one_of
+from nsr.errors import InputError, at_least, between, check_error_rate, needs_extra, one_of
 from nsr.learn import NSRClassifier
 from nsr.program import Program, Variable
 
@@ -29,6 +29,18 @@ def test_too_small():
     assert at_least(1, "seeds", 1) == 1
     with pytest.raises(InputError, match="^seeds must be at least 1, got 0$"):
         at_least(1, "seeds", 0)
+
+
+def test_long_numbers_are_not_quoted_in_full():
+    for use, text in (
+        (lambda: between("seed", 10**400, 0, 9), "seed must be from 0 to 9, got about 10^400"),
+        (lambda: between("seed", -(10**5000), 0, 9), "seed must be from 0 to 9, got about -10^5000"),
+        (lambda: at_least(1, "workers", -(10**5000)), "workers must be at least 1, got about -10^5000"),
+        (lambda: between("seed", 2**64, 0, 9), f"seed must be from 0 to 9, got {2**64}"),
+    ):
+        with pytest.raises(InputError) as caught:
+            use()
+        assert str(caught.value) == text
 
 
 def test_a_module_that_an_extra_brings():
@@ -59,6 +71,9 @@ MASKED = np.ma.masked_greater(np.array([[1.0, 2.0], [3.0, 99.0]]), 50)
         lambda: Rows.of(MASKED, [0, 1]),
         lambda: Program(Variable("a") > 3)({"a": MASKED[:, 1]}),
         lambda: Program(Variable("a") > Variable("b"))(MASKED),
+        lambda: Program(Variable("a") > Variable("b"))([np.ma.masked, 1.0]),
+        lambda: Program(Variable("a") > Variable("b"))({"a": np.ma.masked, "b": 1.0}),
+        lambda: Program(Variable("a") > Variable("b"))({"a": [1, np.ma.masked], "b": [1, 2]}),
         lambda: NSRClassifier().fit(MASKED, [0, 1]),
         lambda: NSRClassifier().fit([[1.0], [2.0]], MASKED[:, 1]),
     ],

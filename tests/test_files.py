@@ -4,11 +4,16 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
 from nsr.errors import InputError
 from nsr.files import check_writable, write
+from nsr.learn.saved import load_saved
+from nsr.paper import archive, commands
+from nsr.paper.experiments import EXPERIMENTS
+from nsr.paper.records import Record
 
 
 def test_a_file_and_its_folder_are_written(tmp_path):
@@ -127,6 +132,29 @@ def test_names_that_are_too_long_are_reported(tmp_path):
 def _write_often(path, letter):
     for _ in range(50):
         write(path, letter * 200_000)
+
+
+RECORD = Record(
+    *("comparisons", 1, EXPERIMENTS["comparisons"].cells[0], EXPERIMENTS["comparisons"].recipes["exact"]),
+    *("smoke", 0, {"train": 1.0}, 0.1, 1, "{}"),
+)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        check_writable,
+        lambda path: write(path, "x"),
+        load_saved,
+        archive.read,
+        lambda path: commands.reproduce(["comparisons"], profile="smoke", out=path),
+        lambda path: archive.write(path, {"comparisons": [RECORD]}),
+        lambda path: commands.report(html=path),
+    ],
+)
+def test_a_path_with_a_nul_is_one_sentence(use):
+    with pytest.raises(InputError, match=r"^the path 'a\\x00b.*' contains a NUL, which no file name can$"):
+        use(Path("a\0b"))
 
 
 def test_two_writers_of_one_file_leave_no_torn_text(tmp_path):

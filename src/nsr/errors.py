@@ -1,6 +1,7 @@
 """Errors in the user's input: one sentence that says what is wrong and what would be right."""
 
 import difflib
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -33,21 +34,29 @@ def shortened(text: str, most: int = 200) -> str:
 def at_least(least: int, what: str, value: int) -> int:
     """``value`` if it is large enough, else an InputError."""
     if value < least:
-        raise InputError(f"{what} must be at least {least}, got {value}")
+        raise InputError(f"{what} must be at least {least}, got {quoted(value)}")
     return value
 
 
 def between(what: str, value: int, least: int, most: int) -> int:
     """``value`` if it lies in a range, else an InputError."""
     if not least <= value <= most:
-        raise InputError(f"{what} must be from {least:,} to {most:,}, got {value}")
+        raise InputError(f"{what} must be from {least:,} to {most:,}, got {quoted(value)}")
     return value
 
 
+def quoted(value: int) -> str:
+    """A number as text, or its size if it has many digits."""
+    if not isinstance(value, int) or abs(value) < 10**30:
+        return str(value)
+    return f"about {'-' if value < 0 else ''}10^{math.log10(abs(value)):.0f}"
+
+
 def reject_masked(name: str, values: object) -> None:
-    """Raise an InputError for a masked array of numpy with masked cells: other libraries ignore the mask."""
+    """Raise an InputError for a masked array or a list with masked cells: other libraries ignore the mask."""
+    listed = isinstance(values, list | tuple) and "MaskedConstant" in {type(value).__name__ for value in values}
     mask = getattr(values, "mask", None)
-    if type(values).__module__.startswith("numpy.ma") and getattr(mask, "any", lambda: False)():
+    if listed or (type(values).__module__.startswith("numpy.ma") and getattr(mask, "any", lambda: False)()):
         raise InputError(f"{name} has masked cells: leave these rows out, or fill them")
 
 

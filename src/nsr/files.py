@@ -6,7 +6,7 @@ import stat
 import sys
 from pathlib import Path
 
-from nsr.errors import InputError
+from nsr.errors import InputError, shortened
 
 NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 """How a temporary file is opened: it must not exist, not even as a link."""
@@ -22,6 +22,7 @@ def check_writable(*paths: Path, keep: Path | None = None) -> None:
     """
     taken = {} if keep is None else {keep.resolve(): "it is the input"}
     for path in paths:
+        reject_nul(path)
         try:
             _check_place(path)
         except OSError as problem:
@@ -50,12 +51,19 @@ def check_name(path: object) -> None:
         raise InputError(f"the name {name!r} is not valid UTF-8: rename the file")
 
 
+def reject_nul(path: Path) -> None:
+    """Raise an InputError for a path that no file can have."""
+    if "\0" in str(path):
+        raise InputError(f"the path {shortened(repr(str(path)))} contains a NUL, which no file name can")
+
+
 def write(path: Path, content: str | bytes) -> None:
     """Write a file, creating its folder if needed.
 
     If that fails, for example because the disk is full, the old file stays, and an InputError gives the reason. A file
     keeps its permissions; a link to a file is replaced by a file; a device or a pipe stays one and is written to.
     """
+    reject_nul(path)
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -47,6 +47,16 @@ def test_reproduce_runs_what_is_missing_and_notifies_the_observer(tmp_path):
     assert small(tmp_path, seeds=4, recipe="exact").ran == 2
 
 
+@pytest.mark.parametrize(
+    ("html", "figures", "text"), [(".", None, "is a folder: name a file"), ("x", "file", "is a file: name a folder")]
+)
+def test_where_a_report_goes_is_checked_before_results_are_read(tmp_path, monkeypatch, html, figures, text):
+    monkeypatch.setattr(commands, "_summaries", None)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=text):
+        commands.report(out=tmp_path, html=tmp_path / html, figures=figures and tmp_path / figures)
+
+
 def test_results_report_and_export_need_no_training(tmp_path):
     small(tmp_path / "runs")
     ((name, summaries), *_) = results(out=tmp_path / "runs").items()

@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 
 from nsr.errors import InputError
+from nsr.files import reject_nul
 from nsr.program.emit.names import unwritable
 
 RULE = "nsr-rule/1"
@@ -23,6 +24,7 @@ LARGEST = 20_000_000
 
 def read_content(path: Path) -> dict[str, Any]:
     """The content of a file that ``nsr learn --save`` wrote; any other file is an InputError."""
+    reject_nul(path)
     try:
         size = path.stat().st_size
         if size > LARGEST:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from nsr.errors import InputError
+from nsr.files import reject_nul
 from nsr.files import write as write_file
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Record, complete_recipe
@@ -47,6 +48,7 @@ def write(folder: Path, records: Mapping[str, list[Record]]) -> list[Path]:
 
 def read(folder: Path) -> dict[str, list[Record]]:
     """The current records in a folder, by experiment; see ``Record.is_current``."""
+    reject_nul(folder)
     try:
         index = _index(folder / INDEX)
         return {

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nsr.errors import InputError, at_least, between, needs_extra, one_of
+from nsr.files import check_writable, reject_nul
 from nsr.paper import archive
 from nsr.paper.cells import Summary
 from nsr.paper.experiments import EXPERIMENTS
@@ -149,13 +150,18 @@ def report(
     figures: Path | None = None,
 ) -> Path:
     """Write the page from the records of a store, or of a folder that ``export`` wrote; returns the page."""
+    html = html or out / "report.html"
+    reject_nul(html)
+    if html.parent.is_dir():  # it is made otherwise
+        check_writable(html)
+    if figures is not None and figures.exists() and not figures.is_dir():
+        raise InputError(f"{figures} is a file: name a folder for the figures")
     if exported:
         summaries = {name: summarise(EXPERIMENTS[name], kept) for name, kept in archive.read(exported).items()}
     else:
         summaries = _summaries(out, EXPERIMENTS.values())
     with needs_extra("reproduce"):
         from nsr.paper.report import page
-    html = html or out / "report.html"
     try:
         page.write_page(html, summaries)
         if figures:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from nsr.errors import reject_masked
+
 INT64 = 2**63 - 1
 
 
@@ -15,6 +17,7 @@ def as_plain(name: str, value: Any) -> Any:
     """Convert a value to a Python number, a tensor, or an array of int64, of floats or of exact Python numbers."""
     if isinstance(value, torch.Tensor):
         return _tensor(name, value)
+    reject_masked(repr(name), value)
     array = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, dtype=object)
     if array.dtype.kind == "O":
         array = _elements(name, array)
@@ -74,6 +77,7 @@ def _elements(name: str, array: np.ndarray) -> np.ndarray:
 def _check_elements(name: str, elements: list[Any]) -> None:
     wrong = [element for element in elements if not isinstance(element, int | float | Fraction | Decimal)]
     if wrong:
+        reject_masked(repr(name), wrong[0])
         raise ValueError(f"{name!r} must hold numbers, got {wrong[0]!r}")
     _reject_nan(name, sum(e.is_nan() if isinstance(e, Decimal) else e != e for e in elements))
     infinite = [element for element in elements if isinstance(element, Decimal) and not element.is_finite()]

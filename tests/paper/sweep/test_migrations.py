@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 
 from nsr.paper.experiments import EXPERIMENTS as CURRENT
 from nsr.paper.experiments.digits import DigitsRecipe
+from nsr.paper.records import Record
 from nsr.paper.sweep import migrations
 from nsr.paper.sweep import store as store_module
 from nsr.paper.sweep.plan import plan
@@ -241,6 +243,22 @@ OLD_CHECKSUMS = "CREATE TABLE checksums (result TEXT PRIMARY KEY, checksum TEXT 
 
 def old_checksum(text: str) -> str:
     return sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("number", [2, 1, 0, -5])
+def test_a_damaged_number_of_the_schema_does_not_migrate_what_is_up_to_date(tmp_path, number):
+    item = plan(CURRENT["comparisons"], CURRENT["comparisons"].profiles["smoke"], ("exact",), range(2))[0]
+    with closing(Store(tmp_path)) as store:
+        store.add(item, [record_of(item, seed) for seed in item.seeds])
+        store._connection.execute(f"PRAGMA user_version = {number}")
+    with closing(Store(tmp_path)) as store:
+        assert store.verify() == (2, [])
+        assert len(store.records(CURRENT["comparisons"])) == 2
+        assert store._pragma("user_version") == SCHEMA
+
+
+def record_of(item, seed: int) -> Record:
+    return Record(item.experiment, item.revision, item.cell, item.recipe, "smoke", seed, {"train": 1.0}, 0.1, 1, "{}")
 
 
 def test_checksums_in_a_table_of_their_own_move_beside_the_records(folder):

@@ -11,6 +11,11 @@ from nsr.paper.spec import canonical_json
 from nsr.paper.sweep.damage import NUMBERS, TEXTS, checksum, problem
 
 
+def has_checksums(connection: sqlite3.Connection) -> bool:
+    """Whether the tables are of schema 3, whatever the file's number says, which may be damaged."""
+    return any(name == "checksum" for _, name, *_ in connection.execute("PRAGMA table_info(results)"))
+
+
 def add_recipe_fields(connection: sqlite3.Connection) -> None:
     """From schema 1 to 2: recipes get the fields that experiments used to derive from the recipe's name."""
     rows = connection.execute("SELECT identity, experiment, recipe FROM results").fetchall()

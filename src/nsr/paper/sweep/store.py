@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nsr.errors import FailedError, InputError
+from nsr.files import reject_nul
 from nsr.paper.experiments import EXPERIMENTS
 from nsr.paper.records import Item, Record, identities
 from nsr.paper.spec import Experiment, canonical_json
@@ -34,7 +35,7 @@ from nsr.paper.sweep.damage import (
     salvage,
     scan,
 )
-from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields
+from nsr.paper.sweep.migrations import add_checksums, add_recipe_fields, has_checksums
 
 FILE = "nsr.sqlite"
 SCHEMA = 3
@@ -74,6 +75,7 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
+        reject_nul(folder)
         self.path = folder / FILE
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -126,7 +128,7 @@ class Store:
                     for statement in filter(str.strip, TABLES.split(";")):
                         connection.execute(statement)
                     connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                elif (present := self._pragma("user_version")) < SCHEMA:
+                elif (present := self._pragma("user_version")) < SCHEMA and not has_checksums(connection):
                     if present < 2:
                         add_recipe_fields(connection)
                     add_checksums(connection)
