@@ -346,6 +346,7 @@ FACTS: Statements = {
     "docs/cluster.md": (
         "a scheduler and four workers",
         "eight jobs of eight cores",  # 64 workers
+        "and at most half of what workers stay",  # src/nsr/paper/sweep/walltime.py
         "after three times without any worker",  # MOST_EARLY of src/nsr/paper/sweep/slurm.py
         "(exp(rB) - 1) / r",
         "with 5 % lost in an hour and blocks of ten minutes that is less than one percent",
