@@ -511,3 +511,19 @@ def test_a_table_of_rare_texts_is_an_error_and_no_traceback(tmp_path, capsys):
     assert run("learn", path, "--target", "late", "--quiet") == 2
     reason = "'day' (text with 2 different values, each in fewer than 3 rows)"
     assert capsys.readouterr().err == f"nsr: no column is left to learn 'late' from: {reason}\n"
+
+
+def test_large_integers_are_not_rounded_beside_decimals(tmp_path, capsys):
+    table = tmp_path / "t.csv"
+    table.write_text(
+        "a,b\n9007199254740993,9007199254740992.5\n9007199254740993,9007199254740992\n1152921504606846977,3.5\n"
+    )
+    SavedRule("late", ("no", "yes"), Program.parse("a > b")).save(tmp_path / "classes.json")
+    assert run("apply", tmp_path / "classes.json", table) == 0
+    assert capsys.readouterr().out == "late\nyes\nyes\nyes\n"
+    SavedRule("most", None, Program.parse("max(a, b)")).save(tmp_path / "number.json")
+    assert run("apply", tmp_path / "number.json", table) == 0
+    assert capsys.readouterr().out == "most\n9007199254740993\n9007199254740993\n1152921504606846977\n"
+    table.write_text("a,b\n9007199254740993,9007199254740992\n1152921504606846977,3.5\n3,7.25\n,1.0\n")
+    assert run("apply", tmp_path / "number.json", table) == 0
+    assert capsys.readouterr().out == 'most\n9007199254740993\n1152921504606846977\n7.25\n""\n'

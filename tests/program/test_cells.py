@@ -99,3 +99,28 @@ def test_a_single_row_and_no_rows():
 
 def test_a_cell_that_cannot_be_compared_is_not_missing():
     assert is_missing([Decimal("sNaN"), None]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "floats", [np.array([2.0**60, 3.5, np.inf]), np.array([2.0**60, 3.5, np.inf], dtype=object)], ids=["floats", "any"]
+)
+def test_large_integers_beside_floats_are_not_rounded(floats):
+    columns = {"a": np.array([2**60 + 1, 2**60 + 1, 2**60 + 1]), "b": floats, "c": ["t"] * 3}
+    assert Program.parse("a > b and c = 't'")(columns).tolist() == [True, True, False]
+    assert Program.parse("where(c = 't', max(a, b), 0)")(columns).tolist() == [2**60 + 1, 2**60 + 1, np.inf]
+    assert Program.parse("where(c = 't', a + b, 0)")(columns).tolist()[:2] == [
+        2**61 + 1,
+        Decimal("1152921504606846980.5"),
+    ]
+    assert (
+        Program.parse("where(c = 't', (a + b)/3, 0)")({**columns, "b": floats[1:2].repeat(3)}).tolist()
+        == [float(Fraction(2**60 + 1) / 3 + Fraction(7, 6))] * 3
+    )
+
+
+def test_large_integers_beside_decimals_are_not_rounded():
+    columns = {"a": np.array([2**53 + 1, 5]), "b": [Decimal("9007199254740992.5"), Decimal("0.1")], "c": [0.5, 0.2]}
+    columns["d"] = ["t", "t"]
+    program = Program.parse("a > b and a + c > b and d = 't'")
+    assert program(columns).tolist() == [True, True]
+    assert Program.parse("where(d = 't', b + c, 0)")(columns).tolist() == [9007199254740993, 0.1 + 0.2]

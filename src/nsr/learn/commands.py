@@ -116,7 +116,7 @@ def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.
         check_name(table)
     opened = tables.read(table, rows=1, dates=rule.dates if isinstance(rule, SavedRule) else None)
     check_columns(opened, rule.kinds)
-    for rows in opened.parts(list(rule.kinds)):
+    for rows in opened.parts(list(rule.kinds), exact=True):
         complete = rows.dropna() if drop_missing else rows
         yield pd.DataFrame({rule.target: rule.predict(complete)}, index=complete.index)
 

@@ -2,19 +2,22 @@
 
 A cell is missing if it is None, NaN, NaT or pandas.NA. A comparison with a missing cell is false, and so is its
 negation; a number that is computed from a missing cell is missing. Each comparison is evaluated in the types of its own
-columns: an integer of 19 digits is not rounded because another column holds fractions.
+columns: an integer of 19 digits is not rounded because another column holds fractions. Where integers beyond 2^53 meet
+floats, rows are evaluated exactly: a float is the decimal that it prints as, and beyond 2^53 the integer that it is.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
-from nsr.program.evaluation import evaluate
-from nsr.program.expressions import And, Compare, Constant, Count, Expression, Or, Truth, Variable, Where
+from nsr.program.evaluation import as_decimal, evaluate
+from nsr.program.expressions import And, Compare, Constant, Count, Expression, Or, Truth, Variable, Where, rational
 from nsr.program.kinds import Kind
 from nsr.program.substitution import rebuilt
 from nsr.program.times import TEMPORAL, microseconds, parse_point
@@ -211,7 +214,14 @@ class _Cells:
         """A comparison of numbers, or a number, with the formulas inside it evaluated first."""
         values: dict[str, np.ndarray] = {}
         prepared = self.prepared(node, values)
-        return evaluate(prepared, values, rows=np.zeros(self.rows, dtype=np.int64))
+        rounded = _rounded_rows(values, self.rows)
+        if not rounded.any():
+            return evaluate(prepared, values, rows=np.zeros(self.rows, dtype=np.int64))
+        answer = np.empty(self.rows, dtype=bool if node.is_boolean else object)
+        answer[~rounded] = evaluate(prepared, {name: column[~rounded] for name, column in values.items()})
+        exact = evaluate(prepared, {name: _exact_numbers(column[rounded]) for name, column in values.items()})
+        answer[rounded] = exact if node.is_boolean else np.frompyfunc(_written_number, 1, 1)(exact)
+        return answer
 
     def prepared(self, node: Expression, values: dict[str, np.ndarray]) -> Expression:
         """The node with 0 or 1 in the place of each formula inside it; the values of its variables are collected."""
@@ -256,3 +266,47 @@ def _without_rounding(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, n
         if len(integers) and max(abs(int(integers.min())), abs(int(integers.max()))) > LARGEST_FLOAT_INTEGER:
             return one.astype(object), other.astype(object)
     return one, other
+
+
+def _rounded_rows(values: Mapping[str, np.ndarray], rows: int) -> np.ndarray:
+    """The rows where a number that no float can hold would become one, because other numbers are floats."""
+    large, finite, has_floats = np.zeros(rows, dtype=bool), np.ones(rows, dtype=bool), False
+    for column in values.values():
+        if column.dtype.kind == "f":
+            has_floats, finite = True, finite & np.isfinite(column)
+        elif column.dtype.kind in "iu":
+            large |= np.asarray((column > LARGEST_FLOAT_INTEGER) | (column < -LARGEST_FLOAT_INTEGER))
+        elif column.dtype.kind == "O":
+            floats = np.fromiter((isinstance(cell, float) for cell in column), dtype=bool, count=rows)
+            has_floats = has_floats or bool(floats.any())
+            large |= np.fromiter(map(_is_large, column), dtype=bool, count=rows)
+            finite &= ~floats | np.array([cell - cell == 0 for cell in column], dtype=bool)
+    return large & finite if has_floats else np.zeros(rows, dtype=bool)
+
+
+def _is_large(cell: Any) -> bool:
+    is_exact = isinstance(cell, int | np.integer | Fraction | Decimal)
+    return is_exact and not -LARGEST_FLOAT_INTEGER <= cell <= LARGEST_FLOAT_INTEGER
+
+
+def _exact_numbers(column: np.ndarray) -> np.ndarray:
+    return np.asarray(np.frompyfunc(_exact_number, 1, 1)(column), dtype=object)
+
+
+def _exact_number(cell: Any) -> Any:
+    cell = cell.item() if isinstance(cell, np.generic) else cell
+    if isinstance(cell, Decimal):
+        return Fraction(cell)
+    if not isinstance(cell, float):
+        return cell
+    return rational(cell) if abs(cell) <= LARGEST_FLOAT_INTEGER else int(cell)
+
+
+def _written_number(value: Any) -> Any:
+    """An integer, a decimal that ends, or else the nearest float."""
+    if not isinstance(value, Fraction):
+        return value
+    if value.denominator == 1:
+        return value.numerator
+    decimal = as_decimal(value)
+    return decimal if Fraction(decimal) == value else float(value)

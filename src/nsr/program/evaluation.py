@@ -96,7 +96,7 @@ def _exact_scalars(expression: Expression, given: Mapping[str, Any]) -> Any:
     if expression.is_boolean:
         return answer
     has_decimals = any(isinstance(value, Decimal) for value in given.values())
-    return _as_decimal(answer) if has_decimals else _int_if_integral(answer)
+    return as_decimal(answer) if has_decimals else _int_if_integral(answer)
 
 
 def _exact_arrays(expression: Expression, given: Mapping[str, Any]) -> Any:
@@ -304,10 +304,10 @@ def _without_decimals(array: np.ndarray) -> np.ndarray:
 
 
 def _as_decimals(array: np.ndarray) -> np.ndarray:
-    return np.asarray(np.frompyfunc(_as_decimal, 1, 1)(array))
+    return np.asarray(np.frompyfunc(as_decimal, 1, 1)(array))
 
 
-def _as_decimal(value: Fraction | int) -> Decimal:
+def as_decimal(value: Fraction | int) -> Decimal:
     """Convert a rational to a Decimal: exactly if the decimal terminates, otherwise to at least 50 digits."""
     above, below = Decimal(value.numerator), Decimal(value.denominator)
     digits = above.adjusted() + 4 * below.adjusted() + 55

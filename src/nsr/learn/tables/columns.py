@@ -13,6 +13,8 @@ from nsr.program.kinds import Kind
 
 MOST_DIGITS = 38
 """The most digits of a DECIMAL."""
+EXACT_DIGITS = 15
+"""Decimals of up to so many digits are still different as doubles."""
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 LARGE_INTEGERS = ("UBIGINT", "HUGEINT", "UHUGEINT")
 AS_TEXT = ("TIME", "TIME WITH TIME ZONE", "UUID")
@@ -53,10 +55,16 @@ class Column:
         return self.sql_type == "BIGINT"
 
     @property
+    def has_large_decimals(self) -> bool:
+        """Whether there are decimals with so many digits before the point that doubles would round them to integers."""
+        digits = re.match(r"DECIMAL\((\d+), ?(\d+)", self.sql_type)
+        return digits is not None and int(digits[1]) - int(digits[2]) > EXACT_DIGITS
+
+    @property
     def as_double(self) -> str:
         """SQL of the value as the nearest double: DuckDB itself rounds decimals of many digits twice."""
         digits = re.match(r"DECIMAL\((\d+)", self.sql_type)
-        exact = not digits or int(digits[1]) <= 15
+        exact = not digits or int(digits[1]) <= EXACT_DIGITS
         return "CAST({} AS DOUBLE)" if exact else "CAST(CAST({} AS VARCHAR) AS DOUBLE)"
 
 

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -100,16 +101,23 @@ class Table:
         return _typed(self.engine.frame(query, on_progress), columns)
 
     def parts(
-        self, columns: Sequence[str] | None = None, on_progress: Progress = lambda _: None
+        self,
+        columns: Sequence[str] | None = None,
+        on_progress: Progress = lambda _: None,
+        *,
+        exact: bool = False,
     ) -> Iterator[pd.DataFrame]:
-        """All rows in order, in parts of bounded size, typed as ``sample`` is. A table without rows is one part."""
+        """All rows in order, in parts of bounded size, typed as ``sample`` is. A table without rows is one part.
+
+        With ``exact``, a column of decimals that doubles would round to integers holds ``Decimal``.
+        """
         wanted = [self.column(name) for name in (self.columns if columns is None else columns)]
         cursor = self.connection.cursor()
         try:
-            cursor.execute(f"SELECT {_selected(wanted)} FROM {self.relation}_numbered")
+            cursor.execute(f"SELECT {_selected(wanted, exact)} FROM {self.relation}_numbered")
             size, done = max(1, PART // VECTOR // max(1, len(wanted))), 0
             while True:
-                part = _typed(cursor.fetch_df_chunk(size), wanted)
+                part = _typed(cursor.fetch_df_chunk(size), wanted, exact)
                 if part.empty and done:
                     return
                 done += max(1, len(part))
@@ -123,19 +131,28 @@ class Table:
             cursor.close()
 
 
-def _selected(columns: Iterable[Column]) -> str:
-    """SQL of columns as pandas takes them, after the row number."""
+def _selected(columns: Iterable[Column], exact: bool = False) -> str:
+    """SQL of columns as pandas takes them, after the row number; large decimals as texts, if they are to be exact."""
     values = [ROW]
     for column in columns:
         quoted = sql_name(column.name)
+        if exact and column.has_large_decimals:
+            values.append(f"CAST({quoted} AS VARCHAR) AS {quoted}")
+            continue
         as_double = column.kind is Kind.NUMBER and not column.is_integer
         values.append(f"{column.as_double.format(quoted)} AS {quoted}" if as_double else quoted)
     return ", ".join(values)
 
 
-def _typed(rows: pd.DataFrame, columns: Iterable[Column]) -> pd.DataFrame:
+def _typed(rows: pd.DataFrame, columns: Sequence[Column], exact: bool = False) -> pd.DataFrame:
     """Rows from DuckDB, indexed by their row number, with the same types in every part of the table."""
-    return rows.set_index(ROW).rename_axis(None).astype({column.name: _dtype(column) for column in columns})
+    decimals = [column.name for column in columns if exact and column.has_large_decimals]
+    typed = rows.set_index(ROW).rename_axis(None)
+    typed = typed.astype({column.name: _dtype(column) for column in columns if column.name not in decimals})
+    for name in decimals:
+        cells = [None if pd.isna(cell) else Decimal(cell) for cell in typed[name]]
+        typed[name] = pd.Series(cells, index=typed.index, dtype=object)
+    return typed
 
 
 def _dtype(column: Column) -> str:
