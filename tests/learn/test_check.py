@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,10 @@ ORDERS = "limit >= price and ordered <= stock"
 def save(tmp_path):
     """Save a rule, as ``nsr learn --save`` does."""
 
-    def write(text, classes=("no", "yes"), names=NAMES, file="rule.json"):
-        SavedRule("shipped", classes, Program.parse(text, names)).save(tmp_path / file)
+    def write(text, classes=("no", "yes"), names=NAMES, file="rule.json", gaps=(), steps=None):
+        program = Program.parse(text, names)
+        used = {name: step for name, step in (steps or {}).items() if name in program.inputs}
+        SavedRule("shipped", classes, program, gaps=gaps, steps=used).save(tmp_path / file)
         return tmp_path / file
 
     return write
@@ -55,6 +58,81 @@ def nsr(capsys, *words):
 )
 def test_a_rule_is_checked_against_a_formula(save, capsys, rule, against, options, code, printed):
     assert nsr(capsys, save(rule), "--against", against, *options) == (code, f"{printed}\n", "")
+
+
+MISSING_POLICIES = [
+    ("limit < price", "where(limit >= price, 0, 1) = 1", "price = 0, limit is missing: no and yes"),
+    ("limit < price", "not limit >= price", None),
+    ("limit < price", "at most 0 of (limit >= price)", "price = 0, limit is missing: no and yes"),
+    (
+        "price is present and (limit < price or limit is missing)",
+        "price is present and where(limit >= price, 0, 1) = 1",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("rule", "against", "row"), MISSING_POLICIES)
+def test_cells_that_can_be_missing_are_in_the_proof(save, capsys, rule, against, row):
+    verdict = (0, "the same for all rows\n", "") if row is None else (1, f"differ at {row}\n", "")
+    assert nsr(capsys, save(rule, gaps=["limit"]), "--against", against) == verdict
+
+
+def test_rows_with_missing_cells_where_the_table_had_none_are_shown_but_do_not_count(save, capsys):
+    code, out, _ = nsr(capsys, save("limit < price"), "--against", "where(limit >= price, 0, 1) = 1")
+    cells = "they differ at price is missing, limit = 0: no and yes"
+    assert (code, out) == (0, f"the same for all numbers; with missing cells, {cells}\n")
+    policy = "where(limit >= price, 0, 1) = 1 and limit is present"
+    code, out, _ = nsr(capsys, save("limit < price", gaps=["limit"]), "--against", policy)
+    assert (code, out) == (0, f"the same for all rows; with missing cells in other columns, {cells}\n")
+    rule = save("max(price, limit)", classes=None)
+    code, out, _ = nsr(capsys, rule, "--against", "where(price > limit, price, limit)")
+    cells = "they differ at price is missing, limit = 0: missing and 0"
+    assert (code, out) == (0, f"the same for all numbers; with missing cells, {cells}\n")
+
+
+STEPS = {"price": Fraction(1, 10), "limit": Fraction(1, 10), "stock": Fraction(1)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "against", "options", "code", "printed"),
+    [
+        (
+            "price > limit + 2.55",
+            "price - limit > 2.5",
+            (),
+            1,
+            "the same for all multiples of 0.1; they differ at price = 0, limit = -2.55: no and yes",
+        ),
+        ("price > limit + 2.55", "price - limit > 2.5", ("--over", "steps"), 0, "the same for all multiples of 0.1"),
+        (
+            "price > limit + 2.55 and stock > 3",
+            "price - limit >= 2.6 and stock >= 4",
+            ("--over", "steps"),
+            0,
+            "the same for all numbers in the steps of the columns",
+        ),
+        ("price > 2.55", "price > 2.45", ("--over", "steps"), 1, "differ at price = 2.5: no and yes"),
+        ("price > 2.55", "price > 2.45", (), 1, "differ at price = 2.5: no and yes"),
+        ("stock > 3", "stock >= 4", ("--over", "steps"), 0, "the same for all integers"),
+        (
+            "price > weight_kg + 2.55 and stock > 3",
+            "price > weight_kg + 2.5 and stock >= 4",
+            ("--over", "steps"),
+            1,
+            "differ at stock = 4, price = 0, weight_kg = -2.55: no and yes",
+        ),
+        (
+            "stock > 3 and price > 2 or weight_kg > 5",
+            "stock >= 4 and price >= 2.1 or weight_kg > 5",
+            ("--over", "steps", "--low", "0.1"),
+            0,
+            "the same for all numbers in the steps of the columns of at least 0.1",
+        ),
+    ],
+)
+def test_proofs_over_the_steps_of_the_table(save, capsys, rule, against, options, code, printed):
+    assert nsr(capsys, save(rule, steps=STEPS), "--against", against, *options) == (code, f"{printed}\n", "")
 
 
 def test_a_rule_is_checked_against_another(save, capsys):
@@ -93,7 +171,7 @@ def test_time_that_runs_out_exits_with_3(save, capsys, monkeypatch):
         (
             "rule.json",
             "price + 1",
-            "a formula cannot be compared with a number, got limit >= price and ordered <= stock",
+            "'price + 1' is a number, but the rule predicts no or yes: write a formula such as a > 20",
         ),
         ("rule.json", SAVED / "classes.json", "classes.json holds a trained model: only rules can be compared"),
         ("rule.json", SAVED / "rule.json", "must predict the same classes, got no, yes and high, low, middle"),
@@ -127,9 +205,10 @@ def test_wrong_options_are_one_sentence(save, capsys, options, problem):
 def test_the_page_shows_what_the_command_prints(save, capsys, monkeypatch):
     page = (Path(__file__).parents[2] / "docs" / "learn.md").read_text()
     names = ("order", "ordered", "stock", "price", "limit", "weight_kg")
-    monkeypatch.chdir(save(ORDERS, names=names).parent)
+    steps = {"ordered": Fraction(1), "stock": Fraction(1), "price": Fraction(1, 100), "limit": Fraction(1, 10)}
+    monkeypatch.chdir(save(ORDERS, names=names, steps=steps).parent)
     examples = re.findall(r"^\$ nsr check (.*)\n(.*)$", page, re.MULTILINE)
-    assert len(examples) == 4
+    assert len(examples) == 5
     for words, printed in examples:
         assert nsr(capsys, *shlex.split(words))[1] == f"{printed}\n"
 

@@ -140,7 +140,9 @@ def _write_files(learned: "Learned", target: str, save: Path | None, html: Path 
             "nothing was saved: there is no rule, and models of texts, dates or missing values cannot be saved"
         )
     elif save is not None:
-        to_saved(learned.estimator, target, learned.program, learned.dates).save(save)
+        to_saved(
+            learned.estimator, target, learned.program, learned.dates, gaps=learned.gaps, steps=learned.steps
+        ).save(save)
         what = "model" if learned.program is None else "rule"
         print_message(f"saved the {what}; to use it: nsr apply {save} TABLE")
     if html is not None:
@@ -288,6 +290,7 @@ def check(
 ) -> int:
     """Prove that a saved rule is the same as another one, or print a row where they differ.
 
+    Columns that had missing cells in the table of the rule may have them in a row; a formula means what it says there.
     Exits with 0 if they are the same, 1 if they differ, 3 if neither was found in time.
 
     Parameters
@@ -297,7 +300,8 @@ def check(
     against
         Another such file, or a formula such as 'price <= limit and not stock = 0'.
     over
-        What the columns hold: reals, integers, or auto for reals and then integers.
+        What the columns hold: reals; integers; steps, which is what the table of the rule had, such as integers and
+        multiples of 0.1; or auto for reals and then steps or integers.
     low
         The least number in a column. Default: none.
     high

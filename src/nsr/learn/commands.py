@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nsr.errors import InputError, at_least, between, check_error_rate, one_of
+from nsr.errors import InputError, at_least, between, check_error_rate, one_of, shortened
 from nsr.files import check_name
 from nsr.learn import tables
 from nsr.learn.emission import check_language as check_language
@@ -21,9 +21,12 @@ from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.preparation import Prepared, check_columns, prepare
 from nsr.learn.result import Learned
 from nsr.learn.saved import SavedRule, load_saved
+from nsr.learn.tables.columns import Column
 from nsr.learn.verification import Verifier
 from nsr.program.emit import options_of
-from nsr.program.equivalence import Equivalence
+from nsr.program.equivalence import AsWritten, Equivalence, compare
+from nsr.program.expressions import Expression
+from nsr.program.parser import parse
 from nsr.program.program import Program
 
 KINDS = ("auto", "class", "number")
@@ -100,13 +103,19 @@ def learn(
         has_floats=fitted.program is None
         or any(table.columns[name].sql_type == "DOUBLE" for name in fitted.program.inputs),
         dates=_written_dates(table, fitted.program),
+        gaps=[] if drop_missing else [column.name for column in _columns(table, fitted.program) if column.missing],
+        steps={column.name: column.step for column in _columns(table, fitted.program) if column.step is not None},
     )
+
+
+def _columns(table: tables.Table, program: Program | None) -> list[Column]:
+    """The columns that a rule uses."""
+    return [] if program is None else [table.columns[name] for name in program.inputs]
 
 
 def _written_dates(table: tables.Table, program: Program | None) -> dict[str, str]:
     """How the dates that a rule uses are written, where that is not as 2024-12-31."""
-    columns = [] if program is None else [table.columns[name] for name in program.inputs]
-    return {column.name: column.written for column in columns if column.written is not None}
+    return {column.name: column.written for column in _columns(table, program) if column.written is not None}
 
 
 def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
@@ -177,20 +186,36 @@ def check(
 ) -> Equivalence:
     """Prove that a saved rule is the same as another one, or find a row where they differ.
 
+    Rows may have missing cells in the columns that had some in the table of the rule. Two that are the same for those
+    rows are compared on rows with other missing cells too; ``where_missing`` has such a row if they differ there.
+
     Args:
         rule: A file with a saved rule.
-        against: A file with another one, or a formula such as ``price <= limit``.
-        over: What the columns hold: ``reals``, ``integers``, or ``auto`` for both in turn.
+        against: A file with another one, or a formula such as ``price <= limit``, which means what it says: it is not
+            brought into the canonical form first, which may differ at missing cells.
+        over: What the columns hold: ``reals``, ``integers``, ``steps`` for the steps of the table, such as 1 and 0.1,
+            or ``auto`` for reals, then for steps or integers.
         low: The least number in a column; by default there is none.
         high: The largest.
         time_limit: Seconds for each proof.
     """
     saved = _load_rule(rule)
-    other = _other_program(saved, against)
-    found = saved.program.equivalent(other, over=over, low=low, high=high, timeout=time_limit)
-    if found.answers is None or saved.classes is None:
+    other = _other(saved, against)
+    if over == "steps" and not saved.steps:
+        raise InputError(f"{rule} does not hold the steps of its columns: use --over integers or --over reals")
+    right, more = (other, ()) if isinstance(other, AsWritten) else (other.program, other.gaps)
+    proof = partial(compare, saved.program, right, low=low, high=high, timeout=time_limit, steps=saved.steps)
+    found = proof(over=over, missing={*saved.gaps, *more})
+    if found and (further := proof(over=found.over, missing=True)).equal is not True:
+        found = replace(found, where_missing=_with_classes(further, saved.classes))
+    return _with_classes(found, saved.classes)
+
+
+def _with_classes(found: Equivalence, classes: tuple[Any, ...] | None) -> Equivalence:
+    """A verdict with classes in the place of their positions."""
+    if found.answers is None or classes is None:
         return found
-    labels: dict[object, object] = dict(enumerate(saved.classes))  # a formula gives False or True, which are 0 and 1
+    labels: dict[object, object] = dict(enumerate(classes))  # a formula gives False or True, which are 0 and 1
     one, two = (labels.get(answer, answer) for answer in found.answers)
     return replace(found, answers=(one, two))
 
@@ -202,14 +227,32 @@ def _load_rule(path: Path) -> SavedRule:
     return saved
 
 
-def _other_program(rule: SavedRule, against: str) -> Program:
+def _other(rule: SavedRule, against: str) -> AsWritten | SavedRule:
     if not against.endswith(".json") and not os.access(against, os.F_OK):
-        return Program.parse(against, rule.program.names or None, rule.program.expression.kinds)
+        typed = parse(against, rule.program.names or None, rule.program.expression.kinds)
+        _check_type(rule, typed, against)
+        return AsWritten.of(typed)
     other = _load_rule(Path(against))
     if other.classes != rule.classes:
         one, two = (", ".join(map(str, saved.classes or ["numbers"])) for saved in (rule, other))
         raise InputError(f"the two rules must predict the same classes, got {one} and {two}")
-    return other.program
+    return other
+
+
+def _check_type(rule: SavedRule, typed: Expression, against: str) -> None:
+    """Raise an InputError for a formula against a rule that gives numbers, and the other way round."""
+    if typed.is_boolean == rule.program.expression.is_boolean:
+        return
+    if typed.is_boolean and rule.classes is None:
+        wanted = "numbers: write a number such as where(a > 20, 1, b)"
+    elif typed.is_boolean:
+        named = [f"{position} for {shortened(str(label))}" for position, label in enumerate(rule.classes or ())]
+        which = ", ".join(named[:5]) + (", ..." if len(named) > 5 else "")
+        wanted = f"{len(named)} classes: write their positions ({which}), as in where(a > 20, 1, 0)"
+    else:
+        wanted = f"{' or '.join(map(str, rule.classes or ('false', 'true')))}: write a formula such as a > 20"
+    what = "a formula" if typed.is_boolean else "a number"
+    raise InputError(f"{shortened(repr(against))} is {what}, but the rule predicts {wanted}")
 
 
 def _input_messages(table: tables.Table, sample: Prepared) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import pandas as pd
@@ -59,6 +60,10 @@ class Learned:
     """Whether columns that the rule uses hold floats rather than integers, decimals, texts or dates."""
     dates: Mapping[str, str] = field(default_factory=dict)
     """How dates that are not written as 2024-12-31 are written in the table, by column that the rule uses."""
+    gaps: Sequence[str] = ()
+    """The columns that the rule uses and that have missing cells, if their rows were not skipped."""
+    steps: Mapping[str, Fraction] = field(default_factory=dict)
+    """For columns of integers or decimals that the rule uses, what all of their numbers are multiples of."""
 
     def emit(self, language: str, dialect: str | None = None) -> str:
         """The rule in another language, or as a check that the target is what the rule gives.

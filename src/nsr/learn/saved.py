@@ -82,6 +82,10 @@ class SavedRule(Saved):
     program: Program
     dates: Mapping[str, str] = field(default_factory=dict)
     """How dates that are not written as 2024-12-31 are written in the table, such as ``day/month/year``, by column."""
+    gaps: Sequence[str] = ()
+    """The columns that had missing cells in the table."""
+    steps: Mapping[str, Fraction] = field(default_factory=dict)
+    """For columns of integers or decimals, what their numbers are multiples of: 1 or, for cents, 1/100."""
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -98,6 +102,8 @@ class SavedRule(Saved):
         evidence = self.program.evidence
         open_pairs = () if evidence is None else evidence.not_distinguished
         content |= {"dates": dict(self.dates)} if self.dates else {}
+        content |= {"gaps": list(self.gaps)} if self.gaps else {}
+        content |= {"steps": {name: str(step) for name, step in self.steps.items()}} if self.steps else {}
         return content | ({"not_distinguished": list(open_pairs)} if open_pairs else {})
 
 
@@ -141,7 +147,13 @@ class SavedModel(Saved):
 
 
 def to_saved(
-    estimator: Estimator, target: str, program: Program | None = None, dates: Mapping[str, str] | None = None
+    estimator: Estimator,
+    target: str,
+    program: Program | None = None,
+    dates: Mapping[str, str] | None = None,
+    *,
+    gaps: Sequence[str] = (),
+    steps: Mapping[str, Fraction] | None = None,
 ) -> Saved:
     """The rule that an estimator has learned for a column, or its model if there is no rule.
 
@@ -150,6 +162,8 @@ def to_saved(
         target: The column.
         program: The rule in terms of the table, if that has more than numbers.
         dates: How the dates of its columns are written, if not as 2024-12-31.
+        gaps: Its columns that have missing cells.
+        steps: For its columns of integers or decimals, what all of their numbers are multiples of.
     """
     program = program or estimator.program_
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
@@ -158,7 +172,7 @@ def to_saved(
     if program is None:
         return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
     gives_labels = isinstance(estimator, NSRClassifier) and estimator.gives_labels
-    return SavedRule(target, None if gives_labels else classes, program, dates or {})
+    return SavedRule(target, None if gives_labels else classes, program, dates or {}, gaps, steps or {})
 
 
 def load_saved(path: Path) -> Saved:
@@ -178,10 +192,15 @@ def load_saved(path: Path) -> Saved:
 
 
 def _rule(target: str, classes: tuple[Any, ...] | None, content: Mapping[str, Any]) -> SavedRule:
-    rule = SavedRule(target, classes, load(json.dumps(content["program"])), content.get("dates", {}))
+    steps = {name: Fraction(step) for name, step in content.get("steps", {}).items()}
+    program = load(json.dumps(content["program"]))
+    rule = SavedRule(target, classes, program, content.get("dates", {}), content.get("gaps", ()), steps)
     for name in rule.dates:
         if rule.kinds.get(name) not in (Kind.DATE, Kind.TIMESTAMP):
             raise ValueError(f"its dates name {shorten(name)}, which is not a column of dates of the rule")
+    for name in (*rule.gaps, *rule.steps):
+        if name not in rule.kinds or (name in rule.steps and rule.kinds[name] != Kind.NUMBER):
+            raise ValueError(f"its gaps or steps name {shorten(name)}, which is not such a column of the rule")
     return rule
 
 

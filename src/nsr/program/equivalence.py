@@ -1,7 +1,7 @@
 """Whether two programs give the same answer for all inputs: a proof by z3, or a row where they differ."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -11,16 +11,19 @@ from typing import Any
 
 from nsr.errors import InputError, needs_extra, one_of
 from nsr.program import text
-from nsr.program.conditions import OneOf
+from nsr.program.cells import needs_cells, on_cells
+from nsr.program.conditions import Condition, OneOf
 from nsr.program.emit.smtlib import Terms, gap_columns
-from nsr.program.expressions import Compare, Expression, Number, Variable, rational
+from nsr.program.evaluation import evaluate
+from nsr.program.expressions import Compare, Expression, Number, Variable, rational, total
 from nsr.program.integers import with_integer_coefficients
 from nsr.program.kinds import Kind
-from nsr.program.lowering import has_cells
+from nsr.program.lowering import has_cells, without_negations
 from nsr.program.program import Program
+from nsr.program.substitution import rebuilt
 from nsr.program.times import EPOCH, POINTS, UNITS, duration_text, microseconds, point_text
 
-DOMAINS = {"reals": ("Real", "numbers"), "integers": ("Int", "integers")}
+DOMAINS = {"reals": ("Real", "numbers"), "integers": ("Int", "integers"), "steps": ("Real", "multiples")}
 """For each set of inputs, the sort in SMT-LIB and the word in a sentence."""
 
 LONGEST = 86_400.0
@@ -58,7 +61,7 @@ class Equivalence:
     equal: bool | None
     """True if proved, False if there is a row where they differ, None if neither was found, in time or at all."""
     over: str
-    """The inputs that were considered: ``reals`` or ``integers``."""
+    """The inputs that were considered: ``reals``, ``integers`` or ``steps``."""
     low: Fraction | None = None
     high: Fraction | None = None
     """The range of the inputs that were considered, if it was limited."""
@@ -72,6 +75,12 @@ class Equivalence:
     """Whether they are proved to be the same for all integers, although not for all reals."""
     has_cells: bool = False
     """Whether there are texts, dates or the like, so that rows are not only numbers."""
+    steps: Mapping[str, Fraction] = field(default_factory=dict, hash=False)
+    """For ``steps``, or where they are the same for these: the number that all numbers of a column are multiples of."""
+    gaps: tuple[str, ...] = ()
+    """The columns whose cells may be missing."""
+    where_missing: "Equivalence | None" = field(default=None, hash=False)
+    """For two that are the same for all rows without missing cells, a row with one where they differ, or no proof."""
 
     def __bool__(self) -> bool:
         return self.equal is True
@@ -85,6 +94,11 @@ class Equivalence:
 
     def __str__(self) -> str:
         integers = f"the same for all integers{self._range()}; " if self.same_for_integers else ""
+        if self.steps and self.over != "steps":
+            integers = f"the same for all {self._multiples()}{self._range()}; "
+        if self.where_missing is not None:
+            which = "missing cells in other columns" if self.gaps else "missing cells"
+            return f"{replace(self, where_missing=None)}; with {which}, {self.where_missing._at_gaps()}"
         if self.row is None or self.answers is None:
             found = "the same" if self.equal else f"not decided within {self.timeout:g} s"
             return f"{integers}{found} for all {self._inputs()}{self._range()}"
@@ -92,10 +106,21 @@ class Equivalence:
         one, other = (answer if isinstance(answer, str) else _shown(answer) for answer in self.answers)  # a class
         return f"{integers}{'they ' if integers else ''}differ{' at ' if values else ''}{values}: {one} and {other}"
 
+    def _at_gaps(self) -> str:
+        return f"they {self}" if self.row is not None else f"not decided within {self.timeout:g} s"
+
     def _inputs(self) -> str:
+        inputs = self._multiples() if self.over == "steps" else DOMAINS[self.over][1]
         if not self.has_cells:
-            return DOMAINS[self.over][1]
-        return "rows" if self.over == "reals" else "rows of integers"
+            return inputs
+        return "rows" if self.over == "reals" else f"rows of {inputs}"
+
+    def _multiples(self) -> str:
+        """What the numbers are: ``multiples of 0.1``, if that is so in all columns."""
+        steps = {text.number(step) for step in self.steps.values()}
+        if len(steps) > 1:
+            return "numbers in the steps of the columns"
+        return "integers" if steps == {"1"} else f"multiples of {steps.pop()}"
 
     def _range(self) -> str:
         low, high = (None if bound is None else text.number(bound) for bound in (self.low, self.high))
@@ -127,21 +152,65 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
+@dataclass(frozen=True)
+class AsWritten:
+    """A formula or a number that is compared as it was typed: at missing cells, its canonical form may differ.
+
+    A comparison with a missing cell is false, and so is its negation; ``where`` takes its last branch then.
+    """
+
+    expression: Expression
+    """Without negations of more than a comparison or a condition."""
+
+    @classmethod
+    def of(cls, typed: Expression) -> "AsWritten":
+        """What was typed; an ``InputError`` if it cannot be a program."""
+        Program(typed)
+        return cls(without_negations(typed))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The names of its columns."""
+        return self.expression.variables
+
+    def __call__(self, row: Mapping[str, Any]) -> Any:
+        """The answer for a row."""
+        if needs_cells(self.expression, {name: row[name] for name in self.inputs}):
+            return on_cells(self.expression, row)
+        return evaluate(self.expression, row)
+
+    def __str__(self) -> str:
+        return str(self.expression)
+
+
 def compare(
     left: Program,
-    right: Program | Expression,
+    right: Program | Expression | AsWritten,
     *,
     over: str = "reals",
     low: Number | None = None,
     high: Number | None = None,
     timeout: float = 10.0,
-    missing: bool | None = None,
+    missing: bool | Collection[str] | None = None,
+    steps: Mapping[str, Fraction] | None = None,
 ) -> Equivalence:
-    """Prove that two programs are the same, or find a simple row where they differ; see ``Program.equivalent``."""
-    one_of("set of numbers", over, (*DOMAINS, "auto"))
-    if not isinstance(right, Program | Expression):
+    """Prove that two programs are the same, or find a simple row where they differ; see ``Program.equivalent``.
+
+    Args:
+        left: A program.
+        right: Another one, or an expression as it was typed.
+        over: As for ``Program.equivalent``; also ``steps``.
+        low: The least number that an input can be.
+        high: The largest.
+        timeout: Seconds for each proof.
+        missing: Whether cells may be missing, or in which columns.
+        steps: For columns of numbers, what all numbers in them are multiples of. With ``auto``, this is tried in the
+            place of integers.
+    """
+    one_of("set of numbers", over, [each for each in (*DOMAINS, "auto") if steps or each != "steps"])
+    if not isinstance(right, Program | Expression | AsWritten):
         raise InputError(f"a program can only be compared with another program, got {type(right).__name__}")
-    right = right if isinstance(right, Program) else Program(right)
+    right = Program(right) if isinstance(right, Expression) else right
     if left.expression.is_boolean != right.expression.is_boolean:
         raise InputError(f"a formula cannot be compared with a number, got {left} and {right}")
     if not 0 < timeout <= LONGEST:
@@ -153,24 +222,36 @@ def compare(
                 f"column {name!r} is of kind {str(kinds[name])!r} in one program, {str(kind)!r} in the other"
             )
     bounds = _bounds(over, low, high)
+    known = {name: step for name, step in (steps or {}).items() if kinds.get(name) == Kind.NUMBER}
+    fractional = any(step.denominator > 1 for step in known.values())
     if over != "auto":
-        return _compare(left, right, over, bounds, timeout, missing)
-    on_reals = _compare(left, right, "reals", bounds, timeout, missing)
-    if on_reals or on_reals.integral or not _has_integers(bounds):
+        return _compare(left, right, over, bounds, timeout, missing, known)
+    on_reals = _compare(left, right, "reals", bounds, timeout, missing, {})
+    if on_reals or on_reals.integral or not (fractional or _has_integers(bounds)):
         return on_reals
-    on_integers = _compare(left, right, "integers", bounds, timeout, missing)
-    return on_integers if on_integers.row is not None else replace(on_reals, same_for_integers=bool(on_integers))
+    again = _compare(left, right, "steps" if fractional else "integers", bounds, timeout, missing, known)
+    if again.row is not None:
+        return again
+    return replace(on_reals, steps=known) if again and fractional else replace(on_reals, same_for_integers=bool(again))
 
 
 def _compare(
-    left: Program, right: Program, over: str, bounds: Bounds, timeout: float, missing: bool | None
+    left: Program,
+    right: Program | AsWritten,
+    over: str,
+    bounds: Bounds,
+    timeout: float,
+    missing: bool | Collection[str] | None,
+    steps: Mapping[str, Fraction],
 ) -> Equivalence:
     with needs_extra("prove"):
         import z3
 
-    search = _Search(z3, left, right, _Inputs.of(left, right, over, missing), bounds)
-    cells = has_cells(left.expression) or has_cells(right.expression)
-    unknown = Equivalence(None, over, *bounds, timeout=timeout, has_cells=cells)
+    steps = steps if over == "steps" else {}
+    inputs = _Inputs.of(left, right, over, missing, steps)
+    search, gaps = _Search(z3, left, right, inputs, bounds), tuple(inputs.gaps)
+    cells = has_cells(left.expression) or has_cells(right.expression) or bool(gaps)
+    unknown = Equivalence(None, over, *bounds, timeout=timeout, has_cells=cells, steps=steps, gaps=gaps)
     equal = search.exhausted(timeout)
     if equal is not False:
         return replace(unknown, equal=equal)
@@ -207,9 +288,18 @@ class _Inputs:
     texts: Sequence[str]
     """All texts in the programs: the solver knows a text by its position, and other texts by further numbers."""
     over: str
+    steps: Mapping[str, Fraction]
+    """For columns of numbers, what all numbers in them are multiples of: the solver knows how many times."""
 
     @classmethod
-    def of(cls, left: Program, right: Program, over: str, missing: bool | None) -> "_Inputs":
+    def of(
+        cls,
+        left: Program,
+        right: Program | AsWritten,
+        over: str,
+        missing: bool | Collection[str] | None,
+        steps: Mapping[str, Fraction],
+    ) -> "_Inputs":
         expressions = left.expression, right.expression
         kinds = left.expression.kinds | right.expression.kinds
         conditions = [node for each in expressions for node in each.walk() if isinstance(node, OneOf)]
@@ -218,6 +308,7 @@ class _Inputs:
             gap_columns(expressions, missing),
             sorted({each for condition in conditions for each in condition.texts}),
             over,
+            steps,
         )
 
     @property
@@ -230,8 +321,17 @@ class _Inputs:
 
     @property
     def sort(self) -> str:
-        """The sort of columns of numbers."""
-        return DOMAINS[self.over][0]
+        """The sort of columns of numbers; those with steps are counted in them."""
+        counted = self.steps and all(name in self.steps for name, kind in self.kinds.items() if kind == Kind.NUMBER)
+        return "Int" if counted else DOMAINS[self.over][0]
+
+    def counted(self, expression: Expression) -> Expression:
+        """An expression on columns that are counted in their steps."""
+        if isinstance(expression, Variable) and expression.name in self.steps:
+            return total([(self.steps[expression.name], expression)])
+        if isinstance(expression, Condition) or not self.steps:
+            return expression
+        return rebuilt(expression, [self.counted(child) for child in expression.children])
 
     @property
     def sorts(self) -> dict[str, str]:
@@ -254,7 +354,7 @@ class _Inputs:
                 return EPOCH + timedelta(microseconds=int(number))
             case Kind.DURATION:
                 return timedelta(microseconds=int(number))
-        return number
+        return _int_if_integral(number * self.steps.get(name, 1))
 
     def other_text(self, position: int) -> str:
         """A text that is not in the programs; a different one for each position."""
@@ -267,7 +367,7 @@ class _Inputs:
 class _Search:
     """Looks for rows in a range where two programs differ."""
 
-    def __init__(self, z3: Any, left: Program, right: Program, inputs: _Inputs, bounds: Bounds) -> None:
+    def __init__(self, z3: Any, left: Program, right: Program | AsWritten, inputs: _Inputs, bounds: Bounds) -> None:
         self.z3, self.inputs, self.rounded = z3, inputs, False
         self.solver = z3.Solver(ctx=z3.Context())
         symbols, sorts = inputs.symbols, inputs.sorts
@@ -359,6 +459,7 @@ class _Search:
 def _conditions(left: Expression, right: Expression, inputs: _Inputs, bounds: Bounds) -> Iterator[str]:
     """What holds for a row in the range where the programs differ, in SMT-LIB without fractions."""
     terms = inputs.terms
+    left, right = inputs.counted(left), inputs.counted(right)
     if left.is_boolean:
         one, other = (terms.guarded(with_integer_coefficients(each)) for each in (left, right))
         yield f"(distinct {one} {other})"
@@ -369,9 +470,12 @@ def _conditions(left: Expression, right: Expression, inputs: _Inputs, bounds: Bo
         yield f"(or (distinct {' '.join(present)}) (and {present[0]} {unequal}))" if inputs.gaps else unequal
     for name, kind in inputs.kinds.items():
         if kind == Kind.NUMBER:
+            if name in inputs.steps and inputs.sort == "Real":
+                yield f"(is_int {inputs.symbols[name]})"
             for operator, bound in zip((">=", "<="), bounds, strict=True):
                 if bound is not None:
-                    yield terms.term(with_integer_coefficients(Compare(operator, Variable(name), bound)))
+                    compared = inputs.counted(Compare(operator, Variable(name), bound))
+                    yield terms.term(with_integer_coefficients(compared))
         elif kind != Kind.BOOLEAN:
             yield _range_of(inputs.symbols[name], kind)
 
@@ -388,5 +492,8 @@ def _range_of(symbol: str, kind: Kind) -> str:
 def _number(digits: str) -> Fraction | int:
     """A number of any length; ``int`` reads at most 4,300 digits."""
     above, _, below = digits.partition("/")
-    value = Fraction(Decimal(above)) / Fraction(Decimal(below or "1"))
+    return _int_if_integral(Fraction(Decimal(above)) / Fraction(Decimal(below or "1")))
+
+
+def _int_if_integral(value: Fraction | int) -> Fraction | int:
     return value.numerator if value.denominator == 1 else value

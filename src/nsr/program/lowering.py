@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
 from nsr.program.expressions import (
+    NEGATED,
     And,
     Compare,
     Constant,
@@ -82,6 +83,31 @@ def _at_least(number: int, formulas: Sequence[Expression]) -> Expression:
         return (Or if number == 1 else And)(*formulas)
     first, *rest = formulas
     return Or(And(first, _at_least(number - 1, rest)), _at_least(number, rest))
+
+
+def without_negations(expression: Expression) -> Expression:
+    """The same with negations in the comparisons, and else as it is written, whatever cells are missing.
+
+    The canonical form may differ at missing cells: it turns ``where(a <= b, 0, 1)`` into ``where(a > b, 1, 0)``.
+    """
+    if isinstance(expression, Not):
+        return _opposite(expression.part)
+    return rebuilt(expression, [without_negations(child) for child in expression.children])
+
+
+def _opposite(formula: Expression) -> Expression:
+    match formula:
+        case Truth(value):
+            return Truth(not value)
+        case Not(part):
+            return without_negations(part)
+        case And(parts) | Or(parts):
+            return (Or if isinstance(formula, And) else And)(*map(_opposite, parts))
+        case Compare(operator, left, right):
+            return Compare(NEGATED[operator], without_negations(left), without_negations(right))
+        case Condition():
+            return formula.negated()
+    raise TypeError(f"only a formula can be negated, got {formula!r}")
 
 
 def has_cells(expression: Expression) -> bool:

@@ -1,6 +1,6 @@
 """A program: an exact expression over named inputs, with the evidence for it if it was read from a model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +151,7 @@ class Program:
         low: Number | None = None,
         high: Number | None = None,
         timeout: float = 10.0,
-        missing: bool | None = None,
+        missing: bool | Collection[str] | None = None,
     ) -> "Equivalence":
         """Prove that another program gives the same answer for all inputs, or find a row where they differ.
 
@@ -168,7 +168,8 @@ class Program:
             low: The least number that an input can be; by default there is none.
             high: The largest.
             timeout: Seconds after which the result is that neither was found.
-            missing: Whether cells may be missing; by default those that a program asks about.
+            missing: Whether cells may be missing; by default those that a program asks about. Names are of columns
+                that may have missing cells besides these.
         """
         from nsr.program.equivalence import compare
 

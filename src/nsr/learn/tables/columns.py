@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from nsr.learn.tables import forms
@@ -13,6 +14,8 @@ from nsr.program.kinds import Kind
 
 MOST_DIGITS = 38
 """The most digits of a DECIMAL."""
+MOST_PLACES = 6
+"""Numbers of more decimal places are measured, and not multiples of a unit."""
 EXACT_DIGITS = 15
 """Decimals of up to so many digits are still different as doubles."""
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
@@ -53,6 +56,15 @@ class Column:
     def is_integer(self) -> bool:
         """Whether the values are integers of 64 bits."""
         return self.sql_type == "BIGINT"
+
+    @property
+    def step(self) -> Fraction | None:
+        """What all numbers are multiples of: 1 for integers, 1/100 for decimals such as 3.25; None if not known."""
+        if self.kind is not Kind.NUMBER:
+            return None
+        digits = re.match(r"DECIMAL\(\d+, ?(\d+)", self.sql_type)
+        scale = 0 if self.is_integer else int(digits[1]) if digits else None
+        return Fraction(1, 10**scale) if scale is not None and scale <= MOST_PLACES else None
 
     @property
     def has_large_decimals(self) -> bool:

@@ -96,12 +96,17 @@ def _logic(expression: Expression, integers: bool, fractional: bool) -> str:
     return f"QF_{degree}{'RA' if not integers else 'IRA' if fractional else 'IA'}"
 
 
-def gap_columns(expressions: Collection[Expression], missing: bool | None) -> list[str]:
-    """The columns whose cells may be missing: all, none, or by default those that an expression asks about."""
-    if missing is not None:
-        return list(dict.fromkeys(name for each in expressions for name in each.variables if missing))
+def gap_columns(expressions: Collection[Expression], missing: bool | Collection[str] | None) -> list[str]:
+    """The columns whose cells may be missing: all, none, or by default those that an expression asks about.
+
+    Names are of further columns: those, and the ones that an expression asks about.
+    """
+    used = dict.fromkeys(name for each in expressions for name in each.variables)
+    if isinstance(missing, bool):
+        return [name for name in used if missing]
     nodes = (node for each in expressions for node in each.walk())
-    return list(dict.fromkeys(node.column.name for node in nodes if isinstance(node, Missing)))
+    asked = {node.column.name for node in nodes if isinstance(node, Missing)}
+    return [name for name in used if name in asked or name in (missing or ())]
 
 
 def number_term(symbol: str, kind: Kind, column_sort: str, sort: str) -> str:
