@@ -148,7 +148,11 @@ def test_what_a_person_types(text, tree):
         ("(a > b", "expected an operator or ')' at the end"),
         ("where(a > b, 1)", "expected where(condition, a, b), got 2 of these at position 1"),
         ("where(a > b, 1, 2", "expected an operator, ',' or ')' at the end"),
-        ("where(a, 1, 2)", "expected a formula such as a > b for 'where', got the number 'a' at position 7"),
+        ("where(2*a, 1, 2)", "expected a formula such as a > b for 'where', got the number '2*a' at position 7"),
+        ("a => b", "expected >=, got => at position 3"),
+        ("a =< b", "expected <=, got =< at position 3"),
+        ("a == None", "expected a column or a number (missing cells: a is missing), got None at position 6"),
+        ("a != NULL", "expected a column or a number (missing cells: a is missing), got NULL at position 6"),
         ("maxi(a, b) > 3", f"expected a function, one of {FUNCTIONS}, got 'maxi' at position 1"),
         ("max(a > b, 3)", "expected a number for 'max', got the formula 'a > b' at position 5"),
         ("max()", "expected a number, a name or '(' at position 5"),
@@ -159,21 +163,26 @@ def test_what_a_person_types(text, tree):
         ("clip(a, b, c)", "expected clip(a, low, high) with two constants, low less than high, at position 1"),
         ("smallest(3, a, b)", "expected smallest(k, a, b, ...) with k an integer from 1 to 2, at position 1"),
         ("smallest(a, a, b)", "expected smallest(k, a, b, ...) with k an integer from 1 to 2, at position 1"),
-        ("count(a, b > 3)", "expected a formula such as a > b for 'count', got the number 'a' at position 7"),
-        ("at least 2 of (a)", "expected a formula such as a > b for 'of', got the number 'a' at position 16"),
+        ("count(5, b > 3)", "expected a formula such as a > b for 'count', got the number '5' at position 7"),
+        ("at least 2 of (a + b)", "expected a formula such as a > b for 'of', got the number 'a + b' at position 16"),
+        ("at least 1.5 of (a, b)", "expected an integer before 'of', got 1.5, at position 10"),
+        ("exactly 1.5 of (a, b)", "expected an integer before 'of', got 1.5, at position 9"),
+        ("at least of (a > b)", "expected an integer after 'at least' at position 10"),
+        ("exactly of (a > b)", "expected an integer after 'exactly' at position 9"),
         ("at least 2 (a > b)", "expected 'of' and formulas in parentheses at position 12"),
         ("exactly 2 of a > b", "expected '(' and formulas at position 14"),
-        ("at least two of (a > b)", "expected an operator or the end at position 4"),
+        ("at least two of (a > b)", "expected an integer after 'at least' at position 10"),
         ("`exactly` 2 of (a > b)", "expected an operator or the end at position 11"),
         ("a ** b", "expected a positive integer after '**' at position 6"),
         ("a ** 0", "expected a positive integer after '**' at position 6"),
         ("a ** 0.5", "expected a positive integer after '**' at position 6"),
+        ("a ** 999999", "expected an exponent of at most 9,999 after '**' at position 6"),
         ("a ** -1", "expected a positive integer after '**' at position 6"),
         ("a ** 2 ** 3", "expected parentheses around one of two powers at position 8"),
         ("(a > b) ** 2", "expected a number for '**', got the formula '(a > b)' at position 1"),
         ("a ** 5002", "expected powers and abs(...) of at most 5,000 nodes at position 6"),
-        ("a and b > 3", "expected a formula such as a > b for 'and', got the number 'a' at position 1"),
-        ("not a", "expected a formula such as a > b for 'not', got the number 'a' at position 5"),
+        ("-a and b > 3", "expected a formula such as a > b for 'and', got the number '-a' at position 1"),
+        ("not 5", "expected a formula such as a > b for 'not', got the number '5' at position 5"),
         ("1 + (a > b)", "expected a number for '+', got the formula '(a > b)' at position 5"),
         ("-(a > b)", "expected a number for '-', got the formula '(a > b)' at position 2"),
         ("(a > b) = (c > d)", "expected a number for '=', got the formula '(a > b)' at position 1"),
@@ -279,7 +288,7 @@ def test_nesting_is_limited_and_no_stack_overflows(before, after):
             except InputError as error:
                 problem = str(error)
                 continue
-            assert Program.parse(str(program)) == program
+            assert Program.parse(str(program), kinds=program.expression.kinds) == program
             reached = count
     assert reached >= 14
     assert problem.endswith(f": expected at most {NESTING} levels of nesting")
@@ -461,7 +470,28 @@ def test_thirty_characters_of_an_operand_are_shown(letters, shown):
         ("a in (x)", "expected a text in single quotes at position 7"),
         ("a in ('x' 'y')", "expected ',' or ')' at position 11"),
         ("a > 2023-02-29", "expected a date that exists, got '2023-02-29' at position 5"),
-        ("a in ('x') and a > 2024-01-31", "column 'a' cannot be a date and something else"),
+        (
+            "a in ('x') and a > 2024-01-31",
+            "column 'a' cannot be a text and something else (kinds={'a': ...} says what it is)",
+        ),
+        ("a and a > 3", "column 'a' cannot be a boolean and something else (kinds={'a': ...} says what it is)"),
+        ("a and a = 'x'", "column 'a' cannot be a boolean and a text (kinds={'a': ...} says what it is)"),
+        (
+            "a > 2024-01-01 and a > 5",
+            "column 'a' is a date: expected a date such as 2024-01-31, got a number at position 24",
+        ),
+        (
+            "a > 2024-01-01 and a > b + 5",
+            "column 'a' is a date: expected a duration such as 30 days, got a number at position 24",
+        ),
+        (
+            "2024-01-01 + 3 > a",
+            "expected a duration such as 3 days beside dates and durations, got the number '3' at position 14",
+        ),
+        (
+            "a > (b + 2*3 days) + 1",
+            "expected a duration such as 3 days beside dates and durations, got the number '1' at position 22",
+        ),
     ],
 )
 def test_a_mistake_about_texts_and_dates(text, problem):
@@ -484,6 +514,19 @@ def test_a_mistake_about_texts_and_dates(text, problem):
         ("d > e + 2*n days", {"d": "date", "e": "date", "n": "number"}),
         ("3 days < d - e", {"d": "date", "e": "date"}),
         ("c = 'x' and d in ('', 'y')", {"c": "text", "d": "text"}),
+        ("c = d and d != e and e = 'x'", {"c": "text", "d": "text", "e": "text"}),
+        ("d > e and f <= e and e > 2024-01-31", {"d": "date", "e": "date", "f": "date"}),
+        ("d > e and e > 2024-01-31T12:00", {"d": "timestamp", "e": "timestamp"}),
+        ("d > 3 days and d < e", {"d": "duration", "e": "duration"}),
+        ("d + e > 3 days", {"d": "duration", "e": "duration"}),
+        ("flag and x >= 5", {"flag": "boolean", "x": "number"}),
+        (
+            "not a or where(b, 1, 2) > count(c, d) and exactly 1 of (e, x > y)",
+            dict.fromkeys("abcde", "boolean") | {"x": "number", "y": "number"},
+        ),
+        ("d > e", {"d": "number", "e": "number"}),
+        ("d is missing", {"d": "number"}),
+        ("d", {"d": "number"}),
     ],
 )
 def test_what_a_text_implies_about_its_columns(text, kinds):
@@ -509,3 +552,34 @@ def test_what_a_text_implies_about_its_columns(text, kinds):
 )
 def test_two_ways_to_write_the_same(text, same):
     assert parse(text) == parse(same)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "born > 1899-12-31",
+        "end >= start + terms days + 30 days",
+        "born <= 1950-01-01 + 3*years days",
+        "started != 1969-07-20T20:17:40",
+        "-3*flags < 5 and d > e - 3 days",
+    ],
+)
+def test_dates_before_1970_and_sums_of_dates_read_back(text):
+    program = Program.parse(text)
+    assert Program.parse(str(program)) == program
+    assert "000000" not in str(program)
+
+
+def test_given_kinds_come_before_those_that_follow_from_the_text():
+    assert Program.parse("d > 2024-01-31T12:00", kinds={"d": "date"}).expression.kinds == {"d": "date"}
+    assert Program.parse("d > e and c", kinds={"d": "date"}).expression.kinds == {
+        "c": "boolean",
+        "d": "date",
+        "e": "date",
+    }
+    with pytest.raises(InputError, match="expected a formula such as a > b for 'and', got the column of kind text 'c'"):
+        Program.parse("x > 3 and c", kinds={"c": "text"})
+    with pytest.raises(InputError, match=r"column 'c' is true or false \(write c or not c\), at position 5"):
+        Program.parse("c = 1", kinds={"c": "boolean"})
+    with pytest.raises(InputError, match="column 'd' is a date: expected a date such as 2024-01-31, got a number"):
+        Program.parse("d > 5", kinds={"d": "date"})

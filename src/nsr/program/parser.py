@@ -38,8 +38,8 @@ from nsr.program.expressions import (
 )
 from nsr.program.kinds import Kind
 from nsr.program.substitution import substitute
-from nsr.program.text import KEYWORDS
-from nsr.program.times import ISO, POINTS, WORDS, parse_point
+from nsr.program.text import KEYWORDS, NOT_NAMES
+from nsr.program.times import ISO, POINTS, TEMPORAL, WORDS, constant_is_point, duration_text, parse_point, point_text
 
 CHARACTERS, NESTING, DIGITS, EXPONENT, COPIES = 10_000, 100, 10_000, 400, 5_000
 """Limits that keep memory, time and Python's stack bounded; powers and absolute values copy nodes."""
@@ -55,7 +55,7 @@ LEVELS = {
 }
 
 NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE]([+-]?[0-9]+))?")
-SYMBOL = re.compile(r"<=|>=|==|!=|<>|&&|\|\||\*\*|[-+*/^(),<>=&|]")
+SYMBOL = re.compile(r"=>|=<|<=|>=|==|!=|<>|&&|\|\||\*\*|[-+*/^(),<>=&|]")
 QUOTED = re.compile(r"""`(?:[^`]|``)*`|"(?:[^"]|"")*"|'(?:[^']|'')*'""")
 ESCAPE = re.compile(r"\\(?:([nrt\\])|x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|)")
 LETTERS = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\"}
@@ -136,6 +136,8 @@ class _Source:
                 raise self.error(f"expected an exponent from -{EXPONENT} to {EXPONENT}", start)
             return _Token("number", number[0], start, number.end())
         if symbol := SYMBOL.match(text, start):
+            if symbol[0] in ("=>", "=<"):
+                raise self.error(f"expected {symbol[0][::-1]}, got {symbol[0]}", start)
             return _Token("symbol", SPELLINGS.get(symbol[0], symbol[0]), start, symbol.end())
         if text[start] in "`\"'":
             return self._quoted(start)
@@ -175,6 +177,10 @@ class _Parser:
         self.position = self.depth = self.copies = 0
         self.times: Kind | None = None
         self.has_units = False
+        self.timed = set[int]()
+        """Where dates and durations begin."""
+        self.plain = list[tuple[Compare, int]]()
+        """Comparisons without dates and durations, and where their right sides begin."""
         self.denominator = 1
         self.read_level: tuple[Callable[[_Operand], Expression], ...] = (
             self.disjunction,
@@ -205,29 +211,78 @@ class _Parser:
             raise self.expected("an operator or the end")
         if isinstance(expression, Variable) and expression.kind == Kind.BOOLEAN:
             expression = Flag(expression)
-        return self.not_too_deep(self.with_kinds(expression))
+        expression = self.not_too_deep(self.with_kinds(expression))
+        for comparison, position in self.plain:
+            self.check_plain(comparison, position)
+        return expression
 
     def with_kinds(self, expression: Expression) -> Expression:
         """The expression with the kinds of columns that were given, or that the text implies."""
+        while self.imply_from_others(expression):
+            pass
         if not self.implied:
             return expression
         columns = {name: Variable(name, kind) for name, kind in self.implied.items()}
         try:
             return substitute(expression, columns)
         except ValueError:
-            name, kind = next(iter(self.implied.items()))
-            raise self.source.error(f"column {_quoted(name)} cannot be a {kind} and something else") from None
+            raise self.contradiction(expression, columns) from None
+
+    def imply_from_others(self, expression: Expression) -> bool:
+        """Columns that are compared with a text or a date hold such too; whether any became known by that."""
+        before = len(self.implied)
+        for node in expression.walk():
+            if not isinstance(node, Compare):
+                continue
+            difference = total([(Fraction(1), node.left), (Fraction(-1), node.right)])
+            terms = difference.terms if isinstance(difference, Linear) else ()
+            columns = [atom for _, atom in terms if isinstance(atom, Variable)]
+            if len(columns) != 2 or len(terms) != 2 or {weight for weight, _ in terms} != {Fraction(1), Fraction(-1)}:
+                continue
+            for one, other in (columns, columns[::-1]):
+                kind = self.implied.get(one.name, one.kind)
+                if kind in (Kind.TEXT, *TEMPORAL) and other.name not in (self.kinds or {}):
+                    self.implied.setdefault(other.name, kind)
+        return len(self.implied) > before
+
+    def contradiction(self, expression: Expression, columns: Mapping[str, Variable]) -> InputError:
+        """The error for a column that the text uses in two ways."""
+        for name, column in columns.items():
+            try:
+                substitute(expression, {name: column})
+            except ValueError:
+                break
+        kinds = f"kinds={{{name!r}: ...}} says what it is"
+        return self.source.error(f"column {_quoted(name)} cannot be a {column.kind} and something else ({kinds})")
+
+    def check_plain(self, comparison: Compare, position: int) -> None:
+        """Raise an error where dates, times or durations are compared with a plain number."""
+        known = {name: Variable(name, self.implied.get(name, kind)) for name, kind in comparison.kinds.items()}
+        comparison = substitute(comparison, known)  # type: ignore[assignment]
+        dates = [name for name, column in known.items() if column.kind in TEMPORAL]
+        is_point = constant_is_point(comparison) if dates else None
+        difference = total([(Fraction(1), comparison.left), (Fraction(-1), comparison.right)])
+        constant = difference.constant if isinstance(difference, Linear) else Fraction(0)
+        if is_point is None or not (constant or is_point):
+            return
+        written = point_text(-constant) or point_text(constant) if is_point else duration_text(abs(constant))
+        if written is not None:  # otherwise there is no other way to write it
+            wanted = "a date such as 2024-01-31" if is_point else "a duration such as 30 days"
+            kind = known[dates[0]].kind
+            raise self.source.error(
+                f"column {_quoted(dates[0])} is a {kind}: expected {wanted}, got a number", position
+            )
 
     def variable(self, name: str) -> Variable:
         return Variable(name, (self.kinds or {}).get(name, Kind.NUMBER))
 
-    def imply(self, column: Variable, kind: Kind, token: _Token) -> Variable:
+    def imply(self, column: Variable, kind: Kind, position: int) -> Variable:
         """A column that must be of a kind; an error if another one was given."""
         if column.name in (self.kinds or {}) and column.kind != kind:
-            raise self.source.error(f"column {_quoted(column.name)} is a {column.kind}, not a {kind},", token.start)
+            raise self.source.error(f"column {_quoted(column.name)} is a {column.kind}, not a {kind},", position)
         if self.implied.setdefault(column.name, kind) != kind:
-            before = self.implied[column.name]
-            raise self.source.error(f"column {_quoted(column.name)} cannot be a {before} and a {kind}")
+            before, hint = self.implied[column.name], f"kinds={{{column.name!r}: ...}} says what it is"
+            raise self.source.error(f"column {_quoted(column.name)} cannot be a {before} and a {kind} ({hint})")
         return Variable(column.name, kind)
 
     def expected(self, what: str) -> InputError:
@@ -274,6 +329,7 @@ class _Parser:
         if (unit := WORDS.get(self.word(self.token) or "")) is not None and not expression.is_boolean:
             self.position += 1
             self.has_units = True
+            self.timed.add(token.start)
             expression = self.scaled(Fraction(unit), expression, token.start)
         return _Operand(expression, token.start, self.tokens[self.position - 1].end)
 
@@ -284,7 +340,7 @@ class _Parser:
             case "name", name:
                 if (count := self.count_comparison(token)) is not None:
                     return count
-                return self.call(token) if self.take("(") else self.variable(self.known(name, token.start))
+                return self.call(token) if self.take("(") else self.variable(self.known(name, token))
             case "time", written:
                 return Constant(self.point(written, token))
             case "symbol", ("true" | "false") as truth:
@@ -292,17 +348,26 @@ class _Parser:
             case "symbol", "(":
                 inner = self.expression(OR)
                 self.close("an operator or ')'")
+                self.copy_time(inner, token.start)
                 return inner.expression
             case "symbol", "not":
                 return Not(self.formula(self.expression(COMPARE), "not"))
             case "symbol", ("-" | "+") as sign:
-                return self.scaled(Fraction(f"{sign}1"), self.number(self.expression(POWER), sign), token.start)
+                inner = self.expression(POWER)
+                self.copy_time(inner, token.start)
+                return self.scaled(Fraction(f"{sign}1"), self.number(inner, sign), token.start)
         raise self.source.error("expected a number, a name or '('", token.start)
+
+    def copy_time(self, inner: _Operand, start: int) -> None:
+        """What begins with a date or a duration in it is one."""
+        if inner.start in self.timed:
+            self.timed.add(start)
 
     def point(self, written: str, token: _Token) -> int:
         value = parse_point(written)
         if value is None:
             raise self.source.error(f"expected a date that exists, got {_quoted(written)}", token.start)
+        self.timed.add(token.start)
         self.times = Kind.DATE if len(written) == 10 and self.times != Kind.TIMESTAMP else Kind.TIMESTAMP
         return value
 
@@ -365,10 +430,17 @@ class _Parser:
         """Read what follows ``exactly`` in ``exactly 2 of (p, q, r)``, if that is what stands here."""
         words = (self.word(token),) if self.word(token) == "exactly" else (self.word(token), self.word(self.token))
         number = self.position + len(words) - 1
-        if words not in COUNTED or self.tokens[number].kind != "number":
+        if words not in COUNTED:
+            return None
+        written = self.tokens[number]
+        if written.kind != "number" and (len(words) == 2 or self.word(written) == "of"):
+            raise self.source.error(f"expected an integer after '{' '.join(filter(None, words))}'", written.start)
+        if written.kind != "number":
             return None
         self.position = number + 1
-        value = self.limited(Fraction(Decimal(self.tokens[number].value)), self.tokens[number].start)
+        value = self.limited(Fraction(Decimal(written.value)), written.start)
+        if value.denominator > 1:
+            raise self.source.error(f"expected an integer before 'of', got {written.value},", written.start)
         if self.word(self.token) != "of":
             raise self.expected("'of' and formulas in parentheses")
         self.position += 1
@@ -412,18 +484,30 @@ class _Parser:
     def compared(self, symbol: str, one: Expression, right: _Operand) -> Expression:
         """A comparison; dates and durations in it imply what its columns are."""
         other = self.number(right, symbol)
-        if self.kinds is None and (self.times or self.has_units):
-            kind = self.times or Kind.DATE
-            for side in (one, other):
-                for weight, atom in side.terms if isinstance(side, Linear) else ((Fraction(1), side),):
-                    if isinstance(atom, Variable) and abs(weight) == 1:
-                        known = self.implied.get(atom.name)
-                        self.implied[atom.name] = known if known == Kind.TIMESTAMP else kind
+        for side in (one, other):
+            if isinstance(side, Variable) and side.kind == Kind.BOOLEAN:
+                hint = f"write {_quoted(side.name)[1:-1]} or not {_quoted(side.name)[1:-1]}"
+                raise self.source.error(f"column {_quoted(side.name)} is true or false ({hint}),", right.start)
+        has_times = self.times is not None or self.has_units
+        if has_times:
+            self.imply_times(total([(Fraction(1), one), (Fraction(-1), other)]))
         self.times, self.has_units = None, False
         try:
-            return Compare(symbol, one, other)
+            comparison = Compare(symbol, one, other)
+            if not has_times:
+                self.plain.append((comparison, right.start))
+            return comparison
         except ValueError:
             raise self.source.error("expected columns of the same kind on both sides", right.start) from None
+
+    def imply_times(self, difference: Expression) -> None:
+        """What columns hold that are compared with dates or durations: one that is with a duration only is one."""
+        terms = difference.terms if isinstance(difference, Linear) else ((Fraction(1), difference),)
+        columns = {atom.name: weight for weight, atom in terms if isinstance(atom, Variable) and abs(weight) == 1}
+        kind = self.times or (Kind.DURATION if abs(sum(columns.values())) == len(columns) else Kind.DATE)
+        for name in columns.keys() - (self.kinds or {}).keys():
+            known = self.implied.get(name)
+            self.implied[name] = known if known in (Kind.TIMESTAMP, Kind.TEXT, Kind.BOOLEAN) else kind
 
     def text_comparison(self, left: _Operand, symbol: str) -> Expression:
         """Read a text that a column is compared with: a date where the column holds dates."""
@@ -434,7 +518,7 @@ class _Parser:
             return Compare(symbol, column, self.point(token.value, token))
         if symbol not in ("=", "!="):
             raise self.source.error("texts can only be compared by = and !=,", token.start)
-        return OneOf(self.imply(column, Kind.TEXT, token), [token.value], symbol == "=")
+        return OneOf(self.imply(column, Kind.TEXT, token.start), [token.value], symbol == "=")
 
     def column(self, operand: _Operand, place: str) -> Variable:
         if not isinstance(operand.expression, Variable):
@@ -458,7 +542,7 @@ class _Parser:
         while self.take(","):
             texts.append(self.text())
         self.close("',' or ')'")
-        return OneOf(self.imply(column, Kind.TEXT, token), texts, holds)
+        return OneOf(self.imply(column, Kind.TEXT, token.start), texts, holds)
 
     def text(self) -> str:
         if self.token.kind != "text":
@@ -467,15 +551,23 @@ class _Parser:
         return self.tokens[self.position - 1].value
 
     def sum(self, first: _Operand) -> Expression:
-        parts = [(Fraction(1), self.number(first, self.token.value))]
+        parts, operands = [(Fraction(1), self.number(first, self.token.value))], [first]
         while sign := self.take("+", "-"):
-            parts.append((Fraction(f"{sign}1"), self.number(self.expression(PRODUCT), sign)))
+            operands.append(self.expression(PRODUCT))
+            parts.append((Fraction(f"{sign}1"), self.number(operands[-1], sign)))
+        timed = [operand.start in self.timed for operand in operands]
+        for operand, has_unit in zip(operands, timed, strict=True):
+            if any(timed) and not has_unit and isinstance(operand.expression, Constant) and operand.expression.value:
+                self.mistaken(operand, "expected a duration such as 3 days beside dates and durations, got the number")
+        if any(timed):
+            self.timed.add(first.start)
         return total(parts)
 
     def product(self, first: _Operand) -> Expression:
         coefficient, factors = Fraction(1), list[Expression]()
         operand, symbol = first, "*"
         while True:
+            self.copy_time(operand, first.start)
             further, inner = coefficient_and_factors(self.number(operand, symbol))
             if symbol == "/" and inner:
                 raise self.source.error(
@@ -498,12 +590,9 @@ class _Parser:
         number = self.number(base, "**")
         self.take("**")
         token = self.token
-        if (
-            token.kind != "number"
-            or not token.value.isdecimal()
-            or not 1 <= len(token.value) <= 4
-            or not int(token.value)
-        ):
+        if token.kind == "number" and token.value.isdecimal() and len(token.value.lstrip("0")) > 4:
+            raise self.expected("an exponent of at most 9,999 after '**'")
+        if token.kind != "number" or not token.value.isdecimal() or len(token.value) > 4 or not int(token.value):
             raise self.expected("a positive integer after '**'")
         self.position += 1
         if self.token.value == "**" and self.token.kind == "symbol":
@@ -544,7 +633,12 @@ class _Parser:
     def too_long(self, position: int) -> InputError:
         return self.source.error(f"expected numbers and denominators of at most {DIGITS:,} digits", position)
 
-    def known(self, name: str, position: int) -> str:
+    def known(self, name: str, token: _Token) -> str:
+        position = token.start
+        if (self.word(token) or "") in NOT_NAMES and name not in (self.names or ()):
+            raise self.source.error(
+                f"expected a column or a number (missing cells: a is missing), got {name}", position
+            )
         if self.names is None:
             return name
         try:
@@ -553,11 +647,14 @@ class _Parser:
             raise self.source.error(f"at position {position + 1}, {unknown}") from None
 
     def formula(self, operand: _Operand, place: str) -> Expression:
-        if isinstance(operand.expression, Variable) and operand.expression.kind == Kind.BOOLEAN:
-            return Flag(operand.expression)
-        if not operand.expression.is_boolean:
-            self.mistaken(operand, f"expected a formula such as a > b for {place!r}, got the number")
-        return operand.expression
+        column = operand.expression
+        if isinstance(column, Variable) and (column.kind == Kind.BOOLEAN or column.name not in (self.kinds or {})):
+            return Flag(self.imply(column, Kind.BOOLEAN, operand.start))
+        if not column.is_boolean:
+            given = isinstance(column, Variable) and column.kind != Kind.BOOLEAN
+            what = f"the column of kind {column.kind}" if given else "the number"  # type: ignore[attr-defined]
+            self.mistaken(operand, f"expected a formula such as a > b for {place!r}, got {what}")
+        return column
 
     def number(self, operand: _Operand, place: str) -> Expression:
         if operand.expression.is_boolean:

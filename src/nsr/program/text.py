@@ -32,6 +32,9 @@ OR, AND, NOT, COMPARE, SUM, PRODUCT, ATOM = range(7)
 KEYWORDS = frozenset({"and", "or", "not", "true", "false", "in", "is"})
 """Words that are not names, in capitals or not: ``nsr.program.parser`` reads ``NOT a > b AND c > d``."""
 
+NOT_NAMES = frozenset({"none", "null", "nan"})
+"""Words that people type for a missing cell, so that a column of such a name is quoted."""
+
 COUNTED: Mapping[str, str] = {">=": "at least", "<=": "at most", "=": "exactly", "!=": "not exactly"}
 """How the comparison of a count with an integer is written: ``at least 2 of (a > b, c > d, e > f)``."""
 
@@ -108,7 +111,7 @@ def name(variable: str) -> str:
     Line ends, backslashes and unprintable characters are escaped and backquotes doubled, so that different names
     never look the same.
     """
-    if variable.isidentifier() and not iskeyword(variable) and variable.lower() not in KEYWORDS:
+    if variable.isidentifier() and not iskeyword(variable) and variable.lower() not in KEYWORDS | NOT_NAMES:
         return variable
     return f"`{''.join(map(_escaped, variable)).replace('`', '``')}`"
 
@@ -211,17 +214,20 @@ def _temporal_side(side: Expression, is_point: bool) -> str | None:
         parts = ((side.value, None),)
     written = ""
     for coefficient, atom in parts:
-        sign = ("-" if coefficient < 0 else "") if not written else (" - " if coefficient < 0 else " + ")
-        part = _temporal_part(abs(coefficient), atom, is_point)
-        if part is None or (coefficient < 0 and atom is None and is_point):
+        if atom is None and is_point:  # a date before 1970 is a negative number
+            sign, part = " + " if written else "", point_text(coefficient)
+        else:
+            sign = ("-" if coefficient < 0 else "") if not written else (" - " if coefficient < 0 else " + ")
+            part = _temporal_part(abs(coefficient), atom)
+        if part is None:
             return None
         written += sign + part
     return written
 
 
-def _temporal_part(size: Fraction, atom: Expression | None, is_point: bool) -> str | None:
+def _temporal_part(size: Fraction, atom: Expression | None) -> str | None:
     if atom is None:
-        return point_text(size) if is_point else duration_text(size)
+        return duration_text(size)
     if not isinstance(atom, Variable) or atom.kind != Kind.NUMBER:
         return _term(size, atom)
     unit, times = duration_unit(size)  # a column of days, say
