@@ -527,3 +527,12 @@ def test_large_integers_are_not_rounded_beside_decimals(tmp_path, capsys):
     table.write_text("a,b\n9007199254740993,9007199254740992\n1152921504606846977,3.5\n3,7.25\n,1.0\n")
     assert run("apply", tmp_path / "number.json", table) == 0
     assert capsys.readouterr().out == 'most\n9007199254740993\n1152921504606846977\n7.25\n""\n'
+
+
+def test_no_warnings_are_left_where_a_rule_is_withdrawn(tmp_path, capsys):
+    generator = np.random.default_rng(0)
+    x = pd.DataFrame({name: 2**60 + generator.integers(-50, 50, 100) for name in "ab"}).assign(f=generator.random(100))
+    x.assign(target=x[["a", "b"]].max(axis=1)).to_csv(tmp_path / "t.csv", index=False)
+    code = run("learn", tmp_path / "t.csv", "--target", "target", "--kind", "number", "--time-limit", "2", *FEW)
+    said = capsys.readouterr().err
+    assert (code, said.count("holds integers beyond 2^53"), "Warning" in said) == (3, 2, False)

@@ -116,7 +116,9 @@ def fit_and_verify(
             f"no exact rule: {percent(verified.wrong / verified.rows)} of all rows contradict the nearest rule "
             f"(allowed: {percent(settings.errors)})"
         )
-        fitted.estimator.withdraw_rule(reason, fitted.x, fitted.y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what they say about the rows was a message before
+            fitted.estimator.withdraw_rule(reason, fitted.x, fitted.y)
         fitted = Fitted(fitted.estimator, fitted.features, fitted.rows, fitted.x, fitted.y, None)
     return fitted
 
