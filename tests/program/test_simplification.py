@@ -26,6 +26,8 @@ from nsr.program import (
     Variable,
     Where,
 )
+from nsr.program.cells import evaluate_cells
+from nsr.program.parser import parse
 from nsr.program.simplification import negated, simplify, with_order
 from tests.program.oracle import worth
 from tests.program.strategies import expressions, formulas
@@ -338,3 +340,28 @@ def test_only_canonical_formulas_can_be_negated():
     with pytest.raises(TypeError) as error:
         negated(a)
     assert str(error.value) == "only a canonical formula can be negated, got Variable('a')"
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        (
+            "300*count(c == 'DE') + 200*count(c == 'FR') + 200*count(c in ('AT', 'DE')) + x",
+            "x + 500*count(c == 'DE') + 200*count(c in ('AT', 'FR'))",
+        ),
+        ("5*count(c == 'a') + 5*count(c != 'a')", "5*count(c is present)"),
+        ("5*count(c == 'a') - 5*count(c in ('a', 'b'))", "-5*count(c == 'b')"),
+        ("5*count(c in ('a', 'b')) + 2*count(c != 'b')", "2*count(c != 'b') + 5*count(c in ('a', 'b'))"),
+        ("5*count(c == 'a') + 5*count(d == 'a')", "5*count(c == 'a') + 5*count(d == 'a')"),
+        ("5*count(c in ('a', 'b')) + 2*count(c in ('b', 'd'))", "5*count(c in ('a', 'b')) + 2*count(c in ('b', 'd'))"),
+        ("count(c == 'a') + x > count(c in ('a', 'b'))", "x > count(c == 'b')"),
+    ],
+)
+def test_texts_of_a_column_are_added_up(text, canonical):
+    program = Program.parse(text)
+    plain, names = parse(text), program.names
+    cells = {name: ["a", "b", "d", "DE", "AT", "FR", "z", None] for name in names} | {"x": list(range(8))}
+    columns = {name: cells[name] for name in names}
+    assert program({name: columns[name] for name in names}).tolist() == evaluate_cells(plain, columns, 8).tolist()
+    assert str(program) == canonical
+    assert Program.parse(canonical, kinds=parse(text).kinds) == program

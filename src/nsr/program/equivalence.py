@@ -219,7 +219,8 @@ def compare(
     for name, kind in right.expression.kinds.items():
         if kinds.setdefault(name, kind) != kind:
             raise InputError(
-                f"column {name!r} is of kind {str(kinds[name])!r} in one program, {str(kind)!r} in the other"
+                f"column {name!r} is of kind {str(kinds[name])!r} in one program and {str(kind)!r} in the other: "
+                f"give kinds={{{name!r}: ...}} to Program.parse"
             )
     bounds = _bounds(over, low, high)
     known = {name: step for name, step in (steps or {}).items() if kinds.get(name) == Kind.NUMBER}

@@ -15,7 +15,7 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from nsr.data import COMPARISONS
-from nsr.program.conditions import Condition, joined_conditions, simple_condition
+from nsr.program.conditions import Condition, Missing, OneOf, joined_conditions, simple_condition
 from nsr.program.expressions import (
     MIRRORED,
     NEGATED,
@@ -36,6 +36,7 @@ from nsr.program.expressions import (
     natural_key,
     total,
 )
+from nsr.program.kinds import Kind
 
 ONE = Fraction(1)
 
@@ -44,7 +45,7 @@ def simplify(expression: Expression) -> Expression:
     """Return the canonical form; simplifying it again changes nothing."""
     match expression:
         case Linear(terms, constant):
-            return _sorted_sum(total([(c, simplify(atom)) for c, atom in terms], constant))
+            return _sorted_sum(_with_text_totals(total([(c, simplify(atom)) for c, atom in terms], constant)))
         case Compare(operator, left, right):
             return _comparison(operator, simplify(left), simplify(right))
         case Not(part):
@@ -107,6 +108,53 @@ def _sorted_sum(expression: Expression) -> Expression:
         return expression
     terms = sorted(expression.terms, key=lambda term: (term[0] < 0, _key(term[1])))
     return Linear(tuple(terms), expression.constant)
+
+
+def _with_text_totals(expression: Expression) -> Expression:
+    """A sum with one term for each total that the texts of a column have, if these are not more terms.
+
+    ``300*count(c == 'DE') + 200*count(c in ('AT', 'DE'))`` is ``500*count(c == 'DE') + 200*count(c == 'AT')``.
+    """
+    if not isinstance(expression, Linear):
+        return expression
+    found: dict[Variable, list[tuple[Fraction, OneOf, Expression]]] = {}
+    for coefficient, atom in expression.terms:
+        if (condition := _counted_texts(atom)) is not None:
+            found.setdefault(condition.column, []).append((coefficient, condition, atom))
+    kept, parts = list(expression.terms), list[tuple[Fraction, Expression]]()
+    for column, terms in found.items():
+        fewer = _text_totals(column, [(coefficient, condition) for coefficient, condition, _ in terms])
+        if len(terms) > 1 and len(fewer) <= len(terms):
+            kept = [term for term in kept if (term[0], term[1]) not in {(c, atom) for c, _, atom in terms}]
+            parts += fewer
+    return total([*kept, *parts], expression.constant) if parts or len(kept) < len(expression.terms) else expression
+
+
+def _counted_texts(number: Expression) -> OneOf | None:
+    """The condition on a text that a number is 1 or 0 for."""
+    match number:
+        case Count((OneOf() as condition,)):
+            return condition
+        case Count((Missing(column, False),)) if column.kind == Kind.TEXT:
+            return OneOf(column, (), False)
+    return None
+
+
+def _text_totals(column: Variable, terms: list[tuple[Fraction, OneOf]]) -> list[tuple[Fraction, Expression]]:
+    """A coefficient and a count for each total other than 0; a missing cell has none, like in the given terms."""
+    rest = sum((coefficient for coefficient, condition in terms if not condition.holds), Fraction(0))
+    totals = {
+        text: sum((c for c, condition in terms if (text in condition.texts) == condition.holds), Fraction(0))
+        for text in sorted({text for _, condition in terms for text in condition.texts})
+    }
+    values = sorted({*totals.values(), rest} - {Fraction(0)})
+    conditions = {
+        value: OneOf(
+            column, [text for text, each in totals.items() if (each == value) == (value != rest)], value != rest
+        )
+        for value in values
+    }
+    return [(value, Count(simple_condition(condition))) for value, condition in conditions.items()]
 
 
 def _product(factors: Iterable[Expression]) -> Expression:
@@ -224,7 +272,7 @@ def _clipped(largest: bool, bound: Fraction, inner: Expression) -> Expression | 
 
 def _comparison(operator: str, left: Expression, right: Expression) -> Expression:
     """Canonical: positive integer coefficients without a common factor on both sides, the constant on the right."""
-    difference = total([(ONE, left), (-ONE, right)])
+    difference = _with_text_totals(total([(ONE, left), (-ONE, right)]))
     if isinstance(difference, Constant):
         return Truth(bool(COMPARISONS[operator](difference.value, 0)))
     linear = difference if isinstance(difference, Linear) else Linear(((ONE, difference),))
