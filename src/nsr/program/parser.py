@@ -218,7 +218,7 @@ class _Parser:
 
     def with_kinds(self, expression: Expression) -> Expression:
         """The expression with the kinds of columns that were given, or that the text implies."""
-        while self.imply_from_others(expression):
+        while self.kinds is None and self.imply_from_others(expression):
             pass
         if not self.implied:
             return expression
@@ -241,7 +241,7 @@ class _Parser:
                 continue
             for one, other in (columns, columns[::-1]):
                 kind = self.implied.get(one.name, one.kind)
-                if kind in (Kind.TEXT, *TEMPORAL) and other.name not in (self.kinds or {}):
+                if kind in (Kind.TEXT, *TEMPORAL):
                     self.implied.setdefault(other.name, kind)
         return len(self.implied) > before
 
@@ -263,7 +263,7 @@ class _Parser:
         is_point = constant_is_point(comparison) if dates else None
         difference = total([(Fraction(1), comparison.left), (Fraction(-1), comparison.right)])
         constant = difference.constant if isinstance(difference, Linear) else Fraction(0)
-        if is_point is None or not (constant or is_point):
+        if is_point is None or not (constant or (is_point and isinstance(difference, Variable))):
             return
         written = point_text(-constant) or point_text(constant) if is_point else duration_text(abs(constant))
         if written is not None:  # otherwise there is no other way to write it

@@ -167,7 +167,8 @@ def test_equivalence(one, other, options, verdict):
 
 
 def test_a_column_of_two_kinds_cannot_be_compared():
-    with pytest.raises(InputError, match="^column 'x' is of kind 'number' in one program, 'text' in the other$"):
+    problem = "column 'x' is of kind 'number' in one program and 'text' in the other: give kinds={'x': ...}"
+    with pytest.raises(InputError, match=f"^{problem} to Program.parse$"):
         parse("x > 3").equivalent(Program.parse("x = 'a'"))
 
 
