@@ -161,13 +161,13 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     many = CONSTANTS_PER_ROW * len(reader.rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
     together = sum(each.weights + each.constant for at in weighted if (each := known[at]) is not None)
-    one_sum = len({rule.atoms[at].canonical.weights for at in weighted}) == 1
+    one_sum = reader.rows.n_classes > 2 and len({rule.atoms[at].canonical.weights for at in weighted}) == 1
     few_wrong = 0 < rule.wrong <= FEW_WRONG
     by_choice = -math.log(max(chance_of_nearness(reader.rows, rule), TINY)) if weighted and few_wrong else 0.0
     for at in weighted:
         atom, each = rule.atoms[at], known[at]
         factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
-        alone = one_sum and (many or not rule.wrong)
+        alone = (one_sum or len(weighted) == 1) and (many or not rule.wrong)
         needed = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
         needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
         if confirmed and many and alone and not rule.wrong and is_in_per_cent(columns, atom):
