@@ -5,6 +5,7 @@ import json
 import lzma
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,17 +78,22 @@ def paragraph(text: str) -> str:
 
 
 def attack(folder: Path) -> str:
-    """What each loader did with damaged and hostile inputs."""
-    rows, total = [], 0
-    for record in lines(folder, "attack.jsonl"):
-        total += record["inputs"]
+    """What each loader did with damaged and hostile inputs, in all runs together."""
+    records, sums = lines(folder, "attack.jsonl"), dict[str, Counter[str]]()
+    for record in records:
         for loader, counts in record["counts"].items():
-            good = {"loaded": 0, "refused": 0} | counts
-            bad = [f"{count} {what}" for what, count in counts.items() if what not in ("loaded", "refused")]
-            figures = [f"{value:,}" for value in (sum(counts.values()), good["loaded"], good["refused"])]
-            rows.append([LOADERS.get(loader, loader), *figures, ", ".join(bad) or "0"])
+            sums.setdefault(loader, Counter()).update(counts)
+    rows = []
+    for loader, total in sums.items():
+        bad = [f"{count} {what}" for what, count in total.items() if what not in ("loaded", "refused")]
+        figures = [f"{value:,}" for value in (total.total(), total["loaded"], total["refused"])]
+        rows.append([LOADERS.get(loader, loader), *figures, ", ".join(bad) or "0"])
     found = table(["loader", "inputs", "loaded", "refused", "traceback, hang or memory"], rows)
-    return found + "\n" + paragraph(f"{total:,} inputs in all.")
+    runs = [
+        f"seed {r['seed']}, {r['inputs']:,} inputs" + (f" of {r['planned']:,}" if r["inputs"] < r["planned"] else "")
+        for r in records
+    ]
+    return found + "\n" + paragraph(f"{sum(r['inputs'] for r in records):,} inputs in all: {'; '.join(runs)}.")
 
 
 def kills(folder: Path) -> str:
