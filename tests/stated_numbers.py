@@ -98,6 +98,8 @@ SETTINGS: Statements = {
         f"second edition: {len(LINES)} lines of tables",
         f"during a run exit with {FAILED}",
         f"a second signal exits with {INTERRUPTED} at once",
+        f"A second Ctrl-C exits with {INTERRUPTED} whenever",
+        f"Ctrl-C exits with {INTERRUPTED} under Slurm",
         f"the number of networks that begin ({DEFAULTS['restarts']})",
         f"peak rate {DIGITS.learning_rate:g}, lambda from {DIGITS.first_scale:g} to {DIGITS.scale:g}",
         f"is trained {WORDS[RECIPES['piecewise'].baseline_factor]} times as long in Section 4.3 and "
@@ -341,6 +343,8 @@ FACTS: Statements = {
         "is read as 5 and not as 5.5",
         "rounded half up, no longer cut, but what is below 1 is never 1.000",  # tests/paper/test_numbers.py
         "constants stand half a step beside them",
+        "integers beyond 2^53 meet decimals",  # the integers that float64 holds
+        "dates before 1970",
     ),
     "docs/battery.md": ("the factor above 1",),
     "docs/cluster.md": (
@@ -434,6 +438,10 @@ FACTS: Statements = {
         "the header is row 1 (row 31 is",
         "the first row is row 1",
         "in sorted order, from 0:",
+        "integers beyond 2^53 meet decimals",
+        "or multiples of 0.1 where all cells had at most one decimal",
+        "more than six places",
+        "for all multiples of 0.1",
     ),
     "docs/playground.md": (
         "10^1, 10^2 ... 10^15",
