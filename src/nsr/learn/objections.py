@@ -155,26 +155,36 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     """The first comparison of a weighted sum or a product whose numbers are not surprisingly simple.
 
     Where the few rows that contradict the rule lie near its borders, taking just these for wrong labels has made its
-    numbers look simple: that counts against them.
+    numbers look simple: that counts against them. Cuts of one sum into several classes support each other.
     """
-    columns = reader.rows.columns
-    many = CONSTANTS_PER_ROW * len(reader.rows) >= 1
+    rows, columns = reader.rows, reader.rows.columns
+    many = CONSTANTS_PER_ROW * len(rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
-    together = sum(each.weights + each.constant for at in weighted if (each := known[at]) is not None)
-    one_sum = reader.rows.n_classes > 2 and len({rule.atoms[at].canonical.weights for at in weighted}) == 1
-    few_wrong = 0 < rule.wrong <= FEW_WRONG
-    by_choice = -math.log(max(chance_of_nearness(reader.rows, rule), TINY)) if weighted and few_wrong else 0.0
-    for at in weighted:
-        atom, each = rule.atoms[at], known[at]
-        factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
-        alone = (one_sum or len(weighted) == 1) and (many or not rule.wrong)
-        needed = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
-        needed = max(needed + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
-        if confirmed and many and alone and not rule.wrong and is_in_per_cent(columns, atom):
+    surprise = {at: each.weights + each.constant for at in weighted if (each := known[at]) is not None}
+    parallel = rows.n_classes > 2 and len({rule.atoms[at].canonical.weights for at in weighted}) == 1
+    alone = (parallel or len(weighted) == 1) and (many or not rule.wrong)
+    total, by_choice = sum(surprise.values()), _nats_by_choice(rows, rule) if weighted else 0.0
+    for at, nats in surprise.items():
+        in_per_cent = is_in_per_cent(columns, rule.atoms[at])
+        if confirmed and many and alone and not rule.wrong and in_per_cent:
             continue  # a constant of a / b, which may be open as that of a column may
-        if each is not None and (together if one_sum else each.weights + each.constant) - by_choice < needed:
-            return atom
+        if (total if parallel else nats) - by_choice < _needed(columns, rule.atoms[at], alone):
+            return rule.atoms[at]
     return None
+
+
+def _needed(columns: Columns, atom: Atom, alone: bool) -> float:
+    """Nats by which the numbers of a comparison must be simpler than their ranges would lead one to expect."""
+    factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
+    least = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
+    return max(least + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
+
+
+def _nats_by_choice(rows: LabelledRows, rule: Rule) -> float:
+    """What it would take for the few rows that contradict a rule to lie so near its borders by chance."""
+    if not 0 < rule.wrong <= FEW_WRONG:
+        return 0.0
+    return -math.log(max(chance_of_nearness(rows, rule), TINY))
 
 
 def _free_numbers(atom: Atom, columns: Columns) -> int:

@@ -166,22 +166,25 @@ def _agree(found: Found, other: Rule, columns: Columns, rows: LabelledRows, *, s
 
     Shuffled rows with a tie that no row shows do not count: the evidence names it.
     """
-    x = rows.columns.x
-    rng = np.random.default_rng(0)
-    sources = [rows.columns.meaning.source(name) for name in rows.columns.names]
-    order = {source: rng.permutation(len(x)) for source in dict.fromkeys(sources)}
-    shuffled = torch.stack([column[order[source]] for source, column in zip(sources, x.T, strict=True)], -1)
+    names = rows.columns.names
     texts = found.columns.written_out(found.rule.expression), columns.written_out(other.expression)
-    names = set(rows.columns.names)
-    atoms = [atom for rule in (found.rule, other) for atom in rule.atoms if set(atom.columns) <= names]
+    atoms = [atom for rule in (found.rule, other) for atom in rule.atoms if set(atom.columns) <= set(names)]
     unseen = [atom for atom in dict.fromkeys(atoms) if (rows.signs(atom) != 0).all()]
-    for each in (x, shuffled):
-        shown = Columns(each, rows.columns.names)
-        one, two = (shown.evaluate(Program(text, rows.columns.names)) for text in texts)
-        tied = np.any([shown.signs(atom) == 0 for atom in unseen], axis=0) if unseen else False
-        if ((one != two) & ~np.asarray(tied)).mean() > same:
+    for x in (rows.columns.x, _shuffled(rows)):
+        shown = Columns(x, names)
+        one, two = (shown.evaluate(Program(text, names)) for text in texts)
+        tied = np.any([np.zeros(len(x), dtype=bool), *(shown.signs(atom) == 0 for atom in unseen)], axis=0)
+        if ((one != two) & ~tied).mean() > same:
             return False
     return True
+
+
+def _shuffled(rows: LabelledRows) -> Tensor:
+    """The rows with each column of the table shuffled by itself."""
+    x, rng = rows.columns.x, np.random.default_rng(0)
+    sources = [rows.columns.meaning.source(name) for name in rows.columns.names]
+    order = {source: rng.permutation(len(x)) for source in dict.fromkeys(sources)}
+    return torch.stack([column[order[source]] for source, column in zip(sources, x.T, strict=True)], -1)
 
 
 @dataclass(eq=False)

@@ -76,18 +76,7 @@ def added_points(targets: Targets) -> Choice | None:
     if found is None:
         return None
     expression, atoms = found
-    rule = Rule(expression, atoms, 0.0, 0.0)
-    columns = targets.columns
-    evidence = RuleEvidence(
-        rows=len(targets),
-        agreement=1.0,
-        held_out=None,
-        held_out_rows=0,
-        origin="points",
-        margins=margins(columns, rule),
-        not_covered=not_covered(columns, rule),
-    )
-    return Choice(expression, evidence)
+    return Choice(expression, _evidence_for(targets.columns, atoms, len(targets), origin="points"))
 
 
 def _without_search(pieces: Pieces, errors: float, rng: np.random.Generator) -> list[Expression]:
@@ -162,16 +151,24 @@ def _evidence(expression: Expression | None, pieces: Pieces, *, unknown: bool = 
         compared = [node for node in expression.walk() if isinstance(node, Compare)]
         atoms = [Atom.from_comparison(one) for one in compared] or list(_borders(pieces))
         found = [atom for atom in dict.fromkeys(atoms) if atom is not None and set(atom.columns) <= set(columns.names)]
-    rule = Rule(Constant(0), tuple(found), 0.0, 0.0)
+    reason = "no exact rule: the rows do not show which sum they follow" if unknown else None
+    return _evidence_for(columns, found, len(pieces.targets), reason=reason)
+
+
+def _evidence_for(
+    columns: Columns, atoms: Sequence[Atom], rows: int, *, origin: str = "pieces", reason: str | None = None
+) -> RuleEvidence:
+    """How near rows come to the borders of some comparisons."""
+    rule = Rule(Constant(0), tuple(atoms), 0.0, 0.0)
     return RuleEvidence(
-        rows=len(pieces.targets),
+        rows=rows,
         agreement=0.0,
         held_out=None,
         held_out_rows=0,
-        origin="pieces",
+        origin=origin,
         margins=margins(columns, rule),
         not_covered=not_covered(columns, rule),
-        reason="no exact rule: the rows do not show which sum they follow" if unknown else None,
+        reason=reason,
     )
 
 
