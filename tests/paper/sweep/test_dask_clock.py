@@ -620,6 +620,8 @@ def test_dask_is_silent(monkeypatch, capsys, name):
     logger = logging.getLogger(name)
     handler = logging.StreamHandler(sys.stderr)
     monkeypatch.setattr(logger, "handlers", [handler])
+    monkeypatch.setattr(logger, "disabled", False)
+    monkeypatch.setattr(logging.root.manager, "disable", logging.NOTSET)  # other tests may have silenced all
     logger.setLevel(logging.INFO)
     logger.error("heard")
     make_dask(ClusterConfig(executor="dask"), lambda _: None)
