@@ -76,9 +76,11 @@ def test_ctrl_c_ends_the_command_with_a_word_and_130(tmp_path):
         with subprocess.Popen(
             [*command, "--cluster", str(config)], cwd=tmp_path, env=slurm.environment, stderr=subprocess.PIPE, text=True
         ) as process:
+            lines = list[str]()
             for line in process.stderr:
+                lines.append(line)
                 if "submitted to Slurm" in line:
                     process.send_signal(signal.SIGINT)
-            assert "nsr: interrupted; finished blocks are kept" in line
+            assert "nsr: interrupted; finished blocks are kept" in lines[-1], lines
             assert process.wait(60) == 130
         assert slurm.jobs() == []
