@@ -629,6 +629,15 @@ def test_dask_is_silent(monkeypatch, capsys, name):
     assert capsys.readouterr().err == "heard\n"
 
 
+def test_ctrl_c_is_not_dropped_by_the_first_client(monkeypatch):
+    """The first ``uuid.getnode`` drops every exception; here it happens in a thread, where there is no Ctrl-C."""
+    looked_up = []
+    monkeypatch.setattr(ours.uuid, "getnode", lambda: looked_up.append(threading.current_thread()))
+    make_dask(ClusterConfig(executor="dask"), lambda _: None)
+    assert len(looked_up) == 1
+    assert looked_up[0] is not threading.main_thread()
+
+
 def answering(status: int, body: bytes) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -13,6 +13,7 @@ import math
 import pickle
 import signal
 import time
+import uuid
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
@@ -23,7 +24,6 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
-from uuid import uuid4
 
 import dask
 import torch
@@ -65,6 +65,7 @@ would also have malloc give every temporary tensor back to the system at once.""
 def make_dask(config: ClusterConfig, on_message: Report) -> MakeExecutor:
     """Executors on the scheduler of the configuration, or on one that is started here with its workers."""
     _silence()
+    _look_up_this_machine()
     if config.scheduler:
         check_address(config.scheduler)
     return _Connection(config, on_message).connect if config.scheduler else partial(_local_cluster, config, on_message)
@@ -364,7 +365,7 @@ class DaskExecutor(Executor):
             _call,
             function,
             arguments,
-            key=f"nsr-{uuid4().hex}",
+            key=f"nsr-{uuid.uuid4().hex}",
             workers=[worker.address],
             allow_other_workers=False,
             pure=False,
@@ -605,6 +606,12 @@ def receive_data(content: Mapping[str, bytes], dask_worker: Any) -> str:
         temporary.write_bytes(data)
         temporary.replace(folder / name)
     return str(folder)
+
+
+def _look_up_this_machine() -> None:
+    """The number by which ``uuid`` names clients, in a thread: its look-up drops every exception, a Ctrl-C too."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(uuid.getnode).result()
 
 
 def _silence() -> None:
