@@ -742,6 +742,24 @@ def _seeds_of_tables(m: Measured) -> str:
     return "Seeds: " + "; ".join(f"{seed} for {', '.join(texts[seed])}" for seed in sorted(texts)) + "."
 
 
+def another_seed(m: Measured) -> str:
+    """How the search does on tables of a further seed: in all, and the lines that are read worst."""
+    records = m.lines("learn_3311.jsonl")
+    texts = []
+    for part, name in (("rule", "Without wrong labels"), ("flipped", "With 5 % of the labels flipped")):
+        read: dict[str, list[bool]] = defaultdict(list)
+        for record in records:
+            if record["part"] == part:
+                read[record["line"]].append(bool(record["read_back"]))
+        every = [one for each in read.values() for one in each]
+        short = [f"{line} {sum(each)} of {len(each)}" for line, each in read.items() if sum(each) < 0.9 * len(each)]
+        texts.append(f"{name} {rate_text(sum(every), len(every))}; least: {', '.join(short)}.")
+    claims = [record for record in records if record["part"] == "no-rule"]
+    false = sum(bool(record["false_claim"]) for record in claims)
+    texts.append(f"Of {len(claims)} tables without a rule {false} led to a false claim.")
+    return paragraph(f"Seed {records[0]['seed']}: " + " ".join(texts))
+
+
 BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "results": results,
     "all results": all_results,
@@ -758,6 +776,7 @@ BLOCKS: Mapping[str, Callable[[Measured], str]] = {
     "redundancy peak": redundancy_peak,
     "digits difference": digits_difference,
     "battery": battery,
+    "another seed": another_seed,
     "ablation": ablation,
     **{name: lambda m, block=block: block(m.folder) for name, block in measured_costs.BLOCKS.items()},
 }
