@@ -1,4 +1,4 @@
-from statistics import fmean
+from statistics import fmean, stdev
 
 import numpy as np
 import pytest
@@ -65,3 +65,17 @@ def test_means_of_shared_rows_are_those_of_all_seeds():
     assert values.mean("b") == fmean(expanded)
     assert SeedValues(["a"], [[1e300], [1.0]], [0, 0, 1]).mean("a") == fmean([1e300, 1e300, 1.0])
     assert SeedValues(["a", "b"], [[1, 1], [1, 0.5]], [0, 1, 0]).count_perfect(["a", "b"]) == 2
+
+
+def test_the_deviation_of_shared_rows_is_that_of_all_seeds():
+    rng = np.random.default_rng(0)
+    rows, positions = rng.random((50, 2)).tolist(), rng.integers(0, 50, 1000).tolist()
+    values = SeedValues(["a", "b"], rows, positions)
+    expanded = [rows[position] for position in positions]
+    assert values.deviation(["b"]) == pytest.approx(stdev(b for _, b in expanded), rel=1e-12)
+    assert values.deviation(["a", "b"]) == pytest.approx(stdev(map(fmean, expanded)), rel=1e-12)
+
+
+def test_equal_seeds_do_not_deviate_and_a_single_one_has_no_deviation():
+    assert SeedValues(["a"], [[0.1], [0.1], [0.7]], [0, 1, 0]).deviation(["a"]) == 0
+    assert SeedValues(["a"], [[0.1]], [0]).deviation(["a"]) is None

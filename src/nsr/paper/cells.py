@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
@@ -112,6 +112,14 @@ class SeedValues(Mapping[str, tuple[float, ...]]):
             return fmean(self[name])
         return math.fsum([*(high * counts), *((column - high) * counts)]) / self.seeds
 
+    def deviation(self, names: Iterable[str]) -> float | None:
+        """Standard deviation over the seeds of their means over several metrics; None for a single seed."""
+        if self.seeds == 1:
+            return None
+        values, counts = np.mean([self._columns[name] for name in names], axis=0), self._seeds_of_row
+        values = values - values[0]  # exactly 0 where all are equal
+        return math.sqrt(counts @ (values - counts @ values / self.seeds) ** 2 / (self.seeds - 1))
+
     def count_perfect(self, names: Iterable[str]) -> int:
         """Number of seeds at which every named metric is 1."""
         perfect = np.ones(len(self._seeds_of_row), dtype=bool)
@@ -164,8 +172,7 @@ class Summary(Generic[C]):
 
     def deviation(self, names: Iterable[str]) -> float | None:
         """Standard deviation over the seeds of their means over several metrics; None for a single seed."""
-        seeds = [fmean(values) for values in zip(*(self.values[name] for name in names), strict=True)]
-        return stdev(seeds) if len(seeds) > 1 else None
+        return self._seed_values.deviation(names)
 
     def perfect(self, *names: str) -> int:
         """Number of seeds at which every named metric is 1; every accuracy by default."""
