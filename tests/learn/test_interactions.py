@@ -1,14 +1,18 @@
 import numpy as np
 
 from nsr.learn.candidates import candidate_sums
-from nsr.learn.interactions import interactions
+from nsr.learn.interactions import Interactions
 from nsr.reading.screen import Screen
 from tests.learn.samples import integers, labelled
 
 
-def pairs(x, classes, n_classes=2):
+def interactions(x, classes, n_classes=2):
     rows = labelled(x, classes, n_classes)
-    return interactions(Screen(rows, candidate_sums(rows)))
+    return Interactions(Screen(rows, candidate_sums(rows)))
+
+
+def pairs(x, classes, n_classes=2):
+    return interactions(x, classes, n_classes).pairs()
 
 
 def test_the_two_comparisons_of_an_xor_come_first():
@@ -26,3 +30,19 @@ def test_three_classes():
 
 def test_random_labels_have_none():
     assert pairs(integers(500, 3), np.random.default_rng(0).integers(0, 2, 500)) == []
+
+
+def test_four_comparisons_of_a_count_are_found_together_where_no_pair_stands_out():
+    x, rng = integers(300, 20), np.random.default_rng(0)
+    columns = [f"x{at:02}" for at in range(20)]
+    bits = np.array([x[:, at] > x[:, at + 1] for at in (0, 2, 4, 6)])
+    classes = (bits.sum(0) == 2) ^ (rng.random(300) < 0.05)
+    rows = labelled(x, classes, names=columns)
+    found = Interactions(Screen(rows, candidate_sums(rows)))
+    wanted = {("x00", "x01"), ("x02", "x03"), ("x04", "x05"), ("x06", "x07")}
+    assert wanted <= {atom.columns for atom in found.groups()[0]}
+    assert not all({atom.columns for atom in pair} <= wanted for pair in found.pairs()[:4])
+
+
+def test_random_labels_have_no_groups():
+    assert interactions(integers(500, 6), np.random.default_rng(0).integers(0, 2, 500)).groups() == []

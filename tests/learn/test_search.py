@@ -377,3 +377,13 @@ def test_held_out_rows_object_if_chance_would_hardly_contradict_so_many():
     assert held_out_objection(0, 0, 0.0, None) is None
     assert held_out_objection(5, 100, 0.05, 0.95) is None
     assert held_out_objection(30, 100, 0.05, 0.7) == "no rule: the best one is right on only 70 % of the held-out rows"
+
+
+@pytest.mark.parametrize("seed", [1, 9, 10])
+def test_a_multiple_of_skewed_columns_in_coarse_units_is_not_read_as_stairs(seed):
+    rng = np.random.default_rng(seed)
+    a, b = (np.maximum(np.round(8 * np.exp(0.65 * rng.standard_normal(600))), 1) for _ in range(2))
+    others = {name: rng.integers(0, 500, 600) for name in "nm"}
+    x = pd.DataFrame({"a": 1000 * a, "b": 1000 * b, **others})
+    y = (10 * x.a > 11 * x.b) ^ (rng.random(600) < 0.05)
+    assert fit(x, y).rule_ == "True if 10*a > 11*b, else False"

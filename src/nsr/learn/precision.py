@@ -17,6 +17,7 @@ from scipy.optimize import linprog
 
 from nsr.learn.candidates import evenly_spaced
 from nsr.learn.proposals import best_cut
+from nsr.learn.ratios import POSITIVE, ROUNDING
 from nsr.learn.rules import Reader, Rule
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
@@ -33,10 +34,6 @@ LEVEL = 1.6
 """Nats to say of which power of ten all constants are multiples."""
 EDGE = 1e-7
 """By how much ranges are taken wider or narrower, relatively."""
-ROUNDING = Fraction(1, 10**12)
-"""By how much the range of a ratio of two columns is taken wider, relatively, since floats round it."""
-POSITIVE = 0.9
-"""Multiples are looked for where this share of the rows have two positive numbers."""
 FEW_ROWS = 25
 """Substitutes are looked for where a comparison decides at most this many rows."""
 SUBSTITUTE = 4.0

@@ -5,6 +5,7 @@ finished. What proposes comparisons, in this order, as long as no rule explains 
 differences of two; networks that weigh columns; networks that weigh logarithms, whose sums are products.
 """
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +22,7 @@ from nsr.learn.chains import grown, parts_by_size
 from nsr.learn.diagnostics import deciding_rows, margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.exceptions import exact_rule
-from nsr.learn.interactions import interactions
+from nsr.learn.interactions import Interactions
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import (
     contradictions_look_random,
@@ -35,6 +36,7 @@ from nsr.learn.order_reading import read_order
 from nsr.learn.orders import is_order
 from nsr.learn.precision import SUBSTITUTE, multiples, simpler_sums, substitutes
 from nsr.learn.proposals import propose
+from nsr.learn.ratios import Multiple, best_multiples
 from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
 from nsr.program.expressions import Expression
@@ -53,6 +55,10 @@ GROWN_ON = 1_000
 """Chains are grown on this many rows at most."""
 CHAINS = 4
 """How many first comparisons the screen tries, and how many pairs of them."""
+GROUPS = 2
+"""How many groups of comparisons that say something together it tries."""
+MULTIPLES = 2
+"""How many multiples of columns it tries by themselves."""
 MATTERING, FEW_MATTERING = 9, 6
 """How many columns are taken for those that matter; so many are screened where there are more than two classes."""
 CONFIRMATIONS = 2
@@ -330,19 +336,48 @@ class _Attempt:
             self._add(steps, origin=origin)
             if self.finished():
                 return
-        for start in [[], *([atom] for atom in screen.first_atoms(CHAINS)), *interactions(screen)[:CHAINS]]:
+        for start in self._starts(screen):
             self._add(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
             if self.rules[-1].wrong == 0 or self.settings.out_of_time:
                 break
+        self._add_multiples(screen, origin)
         self._extend(screen.sums)
+
+    def _starts(self, screen: Screen) -> Iterator[list[Atom]]:
+        """What chains begin with: nothing, one comparison, and those that say something together."""
+        yield []
+        yield from ([atom] for atom in screen.first_atoms(CHAINS))
+        together = Interactions(screen)
+        yield from together.pairs()[:CHAINS]
+        yield from together.groups()[:GROUPS]
+
+    def _add_multiples(self, screen: Screen, origin: str) -> None:
+        """Multiples of columns: by themselves, and in the place of the stairs that rules make along them."""
+        pairs = [(one, two) for (one, _), (two, _) in (weights for weights in screen.sums if len(weights) == 2)]
+        alone = best_multiples(screen.rows, pairs, count=MULTIPLES)
+        starts: list[tuple[list[Atom], Multiple]] = [([], each) for each in alone]
+        for rule in self._best_rules():
+            for pair in _stairs(rule):
+                others = [atom for atom in rule.atoms if not set(atom.columns) <= set(pair)]
+                starts += [(others, each) for each in best_multiples(screen.rows, [pair], others)]
+        for others, multiple in starts:
+            if self.settings.out_of_time:
+                return
+            atoms = [*others, multiple.atom]
+            atoms = atoms if others else grown(screen, self.reader, atoms, self.settings.deadline)
+            self._add(atoms, {multiple.atom.weights: multiple.sums}, origin=origin)
+
+    def _best_rules(self) -> list[Rule]:
+        """Some different rules, the best one last."""
+        scored = sorted(self.rules, key=lambda rule: rule.nats)
+        return list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]
 
     def _extend(self, sums: Sequence[Weights]) -> None:
         """Add comparisons to the best rules where rows contradict them: few do, so the rows to choose by count too."""
         screen = Screen(self.seen.subset(evenly_spaced(self.seen, GROWN_ON)), sums)
         reader = Reader(self.seen, self.settings.preferred)
-        scored = sorted(self.rules, key=lambda rule: rule.nats)
-        best = list({rule.expression: rule for rule in reversed(scored)}.values())[-EXTENDED:]
-        self.rules += [self._extended(screen, reader, rule) for rule in best if rule.wrong and rule.comparisons]
+        best = [rule for rule in self._best_rules() if rule.wrong and rule.comparisons]
+        self.rules += [self._extended(screen, reader, rule) for rule in best]
 
     def _extended(self, screen: Screen, reader: Reader, rule: Rule) -> Rule:
         """A rule with further comparisons where they explain rows that contradict it."""
@@ -501,6 +536,15 @@ class _Attempt:
         if networks and len(self.judge):
             evidence = replace(evidence, model_held_out=_right(networks[0], self.judge) / self.judge.total)
         return Found(chosen, self.rows.columns, evidence, networks)
+
+
+def _stairs(rule: Rule) -> list[tuple[str, str]]:
+    """Pairs of columns that a rule compares in two ways or more: with each other and with constants."""
+    pairs = {atom.columns for atom in rule.atoms if len(atom.columns) == 2}
+    alone = sorted({atom.columns[0] for atom in rule.atoms if len(atom.columns) == 1})
+    pairs |= set(itertools.combinations(alone, 2))
+    within = {pair: sum(set(atom.columns) <= set(pair) for atom in rule.atoms) for pair in pairs}
+    return sorted((one, two) for (one, two), count in within.items() if count > 1)
 
 
 def _rescored(rule: Rule, before: LabelledRows, rows: LabelledRows) -> Rule:
