@@ -1,6 +1,7 @@
 """How jobs of Slurm are asked for. ``test_slurm_daemons.py`` asks for them."""
 
 import asyncio
+import inspect
 import itertools
 import re
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 pytest.importorskip("dask_jobqueue", reason="needs the extra cluster")
 
+from dask_jobqueue.core import Job, JobQueueCluster
 from dask_jobqueue.slurm import SLURMJob
 from distributed import Status
 
@@ -114,7 +116,23 @@ def test_a_wrong_walltime_is_refused_before_anything_is_started(monkeypatch):
         ({"options": {"cores": 3}}, r"cores of \[cluster.options\] has a line of its own in \[cluster\]: write cores"),
         ({"options": {"processes": 3}}, r"processes of \[cluster.options\] has a line of its own .*: write cores"),
         ({"options": {"env_extra": []}}, r"env_extra of \[cluster.options\] has a line of its own .*: write prologue"),
-        ({"options": {"worker_extra_args": "--x"}}, r"worker_extra_args of \[cluster.options\] is not a list of texts"),
+        (
+            {"options": {"worker_extra_args": "--x"}},
+            r"worker_extra_args = '--x' of \[cluster.options\] is not a list of texts$",
+        ),
+        (
+            {"options": {"worker_extra_args": ["--x", 1]}},
+            r"worker_extra_args = \['--x', 1\] of .* is not a list of texts$",
+        ),
+        ({"options": {"nanny": "no"}}, r"nanny = 'no' of \[cluster.options\] is not true or false$"),
+        ({"options": {"job_cpu": True}}, r"job_cpu = True of \[cluster.options\] is not a whole number$"),
+        ({"options": {"death_timeout": "soon"}}, r"death_timeout = 'soon' of \[cluster.options\] is not a number$"),
+        ({"options": {"shebang": 5}}, r"shebang = 5 of \[cluster.options\] is not a text$"),
+        (
+            {"options": {"silence_logs": []}},
+            r"silence_logs = \[\] of \[cluster.options\] is not a text or a whole number$",
+        ),
+        ({"options": {"scheduler_options": 3}}, r"scheduler_options = 3 of \[cluster.options\] is not a table$"),
         (
             {"options": {"scheduler_options": {"dashboard_address": ""}}},
             "scheduler_options of .* without dashboard_addr",
@@ -125,6 +143,21 @@ def test_what_is_wrong_is_a_sentence_before_anything_is_started(monkeypatch, giv
     monkeypatch.setattr(slurm.shutil, "which", lambda _: "/usr/bin/sbatch")
     with pytest.raises(InputError, match=f"^{text}"):
         make_slurm(replace(CONFIG, **given), lambda _: None)
+
+
+def test_the_types_of_all_arguments_of_dask_jobqueue_are_known():
+    calls = (JobQueueCluster.__init__, SLURMJob.__init__, Job.__init__)
+    arguments = {name for call in calls for name in inspect.signature(call).parameters}
+    ours = {"self", "loop", "asynchronous", "scheduler", "name", "job_cls", "scheduler_cls"}
+    assert (
+        arguments - ours - {"extra", "job_kwargs", "base_class_kwargs"} == slurm.OPTIONS.keys() | slurm.OWN_LINES.keys()
+    )
+
+
+def test_options_of_the_right_types_are_taken(monkeypatch):
+    monkeypatch.setattr(slurm.shutil, "which", lambda _: "/usr/bin/sbatch")
+    options = {"nanny": True, "job_cpu": 4, "death_timeout": 60, "silence_logs": 40, "worker_extra_args": ["--x"]}
+    make_slurm(replace(CONFIG, options={**options, "scheduler_options": {"port": 1}}), lambda _: None)
 
 
 def test_options_are_added_to_what_is_set_here():

@@ -3,9 +3,9 @@
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from types import MappingProxyType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 from nsr.errors import InputError, one_of, shortened
@@ -125,8 +125,7 @@ def _read(file: Path | None) -> dict[str, Any]:
     known = {each.name: each for each in fields(ClusterConfig)}
     for name, value in table.items() if isinstance(table, dict) else ():
         one_of(f"field of [{TABLE}] in {path}:", name, known)
-        if not _fits(value, known[name].type):
-            raise InputError(f"{name} = {_quoted(value)} in {path} is not {_wanted(known[name])}")
+        check_type(name, value, known[name].type, f"in {path}")
     if not isinstance(table, dict):
         raise InputError(f"{TABLE} in {path} must be a table, as in [{TABLE}]")
     return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
@@ -148,22 +147,27 @@ def _quoted(value: Any) -> str:
         return "this"
 
 
+def check_type(name: str, value: Any, kind: Any, where: str) -> None:
+    """Raise an InputError if a value of TOML is of another type."""
+    kinds = [each for each in (get_args(kind) if isinstance(kind, UnionType) else (kind,)) if each is not NoneType]
+    if not any(_fits(value, each) for each in kinds):
+        wanted = " or ".join(_NAMES[get_origin(each) or each] for each in kinds)
+        raise InputError(f"{name} = {_quoted(value)} {where} is not {wanted}")
+
+
 def _fits(value: Any, kind: Any) -> bool:
-    if isinstance(kind, UnionType):
-        return any(_fits(value, each) for each in get_args(kind) if each is not type(None))
     if get_origin(kind) is Sequence:
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
     if get_origin(kind) is Mapping:
-        return isinstance(value, dict)
-    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        return isinstance(value, Mapping)
+    return isinstance(value, (int, float) if kind is float else kind) and isinstance(value, bool) == (kind is bool)
 
 
-def _wanted(about: Any) -> str:
-    if get_origin(about.type) is Sequence:
-        return "a list of texts"
-    if get_origin(about.type) is Mapping:
-        return "a table"
-    default = None if about.default is MISSING else about.default
-    if isinstance(default, int) or "int" in str(about.type):
-        return "a whole number"
-    return "a number" if isinstance(default, float) else "a text"
+_NAMES = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    Sequence: "a list of texts",
+    Mapping: "a table",
+}

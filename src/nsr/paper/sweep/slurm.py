@@ -1,6 +1,5 @@
 """Items on jobs of Slurm, each with Dask workers, through dask-jobqueue."""
 
-import inspect
 import itertools
 import math
 import os
@@ -9,7 +8,7 @@ import shutil
 import socket
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
@@ -18,14 +17,13 @@ from dask.utils import parse_bytes
 from distributed.diagnostics.plugin import SchedulerPlugin
 
 from nsr.errors import InputError, one_of, shortened
-from nsr.paper.sweep.cluster_config import ClusterConfig
+from nsr.paper.sweep.cluster_config import ClusterConfig, check_type
 from nsr.paper.sweep.dask import CONTINUES, REPLACE_EVERY, close_cluster, first_cause, make_dask, on_cluster
 from nsr.paper.sweep.executors import MakeExecutor, keeping_interrupts
 from nsr.paper.sweep.run import NoWorkersError
 from nsr.paper.sweep.walltime import lifetime
 
 with keeping_interrupts():
-    from dask_jobqueue.core import Job, JobQueueCluster
     from dask_jobqueue.slurm import SLURMCluster, SLURMJob
 
 Report = Callable[[str], None]
@@ -49,10 +47,26 @@ OWN_LINES = {
     "dashboard_address": "dashboard",
 }
 """Arguments of ``SLURMCluster``, and the lines of ``[cluster]`` that set them."""
-NOT_OPTIONS = {"self", "loop", "asynchronous", "job_cls", "scheduler_cls", "scheduler", "name", "extra"} | {
-    "base_class_kwargs",
-    "job_kwargs",
+OPTIONS: Mapping[str, Any] = {
+    "config_name": str,
+    "death_timeout": float,
+    "host": str,
+    "job_cpu": int,
+    "job_mem": str,
+    "job_name": str,
+    "local_directory": str,
+    "log_directory": str,
+    "nanny": bool,
+    "protocol": str,
+    "scheduler_options": Mapping[str, Any],
+    "security": bool,
+    "shared_temp_directory": str,
+    "shebang": str,
+    "silence_logs": str | int,
+    "worker_command": str,
+    "worker_extra_args": Sequence[str],
 }
+"""The other arguments of ``SLURMCluster`` and their types. It checks few: jobs would end with what is wrong."""
 MOST_EARLY = 3
 """So many times in a row jobs may end before their workers join, while there is no worker."""
 
@@ -225,14 +239,11 @@ def _check_memory(memory: str) -> None:
 
 
 def _check_options(options: Mapping[str, Any]) -> None:
-    """Refuse what dask-jobqueue does not know, and what has a line of its own that is checked."""
-    calls = (JobQueueCluster.__init__, SLURMJob.__init__, Job.__init__)
-    known = {name for call in calls for name in inspect.signature(call).parameters} - NOT_OPTIONS
+    """Refuse what dask-jobqueue does not know, what is of another type, and what has a line of its own."""
     for name, value in options.items():
         if name in OWN_LINES:
             raise InputError(f"{name} of [cluster.options] has a line of its own in [cluster]: write {OWN_LINES[name]}")
-        one_of("argument of dask_jobqueue.SLURMCluster in [cluster.options]:", name, sorted(known - OWN_LINES.keys()))
-        if name == "worker_extra_args" and not isinstance(value, list | tuple):
-            raise InputError("worker_extra_args of [cluster.options] is not a list of texts")
-        if name == "scheduler_options" and (not isinstance(value, Mapping) or "dashboard_address" in value):
+        one_of("argument of dask_jobqueue.SLURMCluster in [cluster.options]:", name, OPTIONS)
+        check_type(name, value, OPTIONS[name], "of [cluster.options]")
+        if name == "scheduler_options" and "dashboard_address" in value:
             raise InputError("scheduler_options of [cluster.options] is not a table without dashboard_address")
