@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import signal
 import sys
 import threading
@@ -429,6 +430,54 @@ def test_when_the_first_worker_that_joins_cannot_be_used_the_sweep_ends(client, 
         loop.advance(1)
         assert isinstance(future.exception(PATIENT), MismatchError)
     assert messages == []
+
+
+def test_when_no_worker_is_left_but_refused_ones_the_sweep_ends(client, loop):
+    """As when nsr was updated during a run: all workers that are replaced have the new sources."""
+    messages: list[str] = []
+    with started(client, messages) as executor:
+        client.answer = lambda: {**versions(), "numpy": "1.0"}
+        client.add("b")
+        loop.advance(100)  # the worker that is right goes on
+        client.workers.pop("a")
+        loop.advance(1)
+        future = executor.submit(max, 1, 2)
+        loop.advance(60)
+        assert not future.done()
+        loop.advance(1)
+        error = future.exception(PATIENT)
+    assert isinstance(error, FailedError)
+    text = rf"^no worker that is there can be used: {re.escape(messages[0])}; finished blocks are kept, and"
+    assert re.match(text, str(error))
+
+
+def test_a_sweep_goes_on_if_a_worker_comes_that_is_not_refused(client, loop):
+    with started(client) as executor:
+        client.answer = lambda: {**versions(), "numpy": "1.0"}
+        client.add("b")
+        client.workers.pop("a")
+        loop.advance(1)
+        future = executor.submit(max, 1, 2)
+        loop.advance(59)
+        client.answer = versions
+        client.add("d")
+        loop.advance(1)
+        loop.advance(100)
+        client.let_finish()
+        assert future.result(PATIENT) == 2
+
+
+def test_a_worker_at_the_address_of_a_refused_one_is_asked_again(client, loop):
+    with started(client) as executor:
+        client.answer = lambda: {**versions(), "numpy": "1.0"}
+        client.add("b")
+        loop.advance(1)
+        about = client.workers.pop("b")
+        loop.advance(1)
+        client.answer = versions
+        client.workers["b"] = about
+        loop.advance(1)
+        assert executor.capacity() == (4, 2)
 
 
 def test_a_mismatch_at_the_start_is_said_once(client):

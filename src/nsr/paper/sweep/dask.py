@@ -258,7 +258,7 @@ class DaskExecutor(Executor):
         self._started, self._accepted, self._closed = False, False, False
         self._asked: float | None = None
         """When the scheduler was asked for what it has not answered yet."""
-        self._kept = time.monotonic()
+        self._kept = self._useful = time.monotonic()
         self._loop = client.loop.asyncio_loop
         try:
             self._await(self._start())
@@ -417,9 +417,18 @@ class DaskExecutor(Executor):
         present = await self._present()
         self._note_heartbeats(present)
         self._drop_lost(present)
+        self._end_without_prospect(present)
         if time.monotonic() - self._kept > REPLACE_EVERY:
             self._kept = math.inf  # until it has ended
             self._spawn(self._replace())
+
+    def _end_without_prospect(self, present: Mapping[str, Any]) -> None:
+        """End the sweep if only refused workers have been there for a while: others would be like them."""
+        if self._workers or not self._refused:
+            self._useful = time.monotonic()
+        elif time.monotonic() - self._useful > self._config.silence and self._refused.keys() >= present.keys():
+            reason = self._refused[min(present)]
+            self._break(NoWorkersError(f"no worker that is there can be used: {reason}; {CONTINUES}"))
 
     def _unanswered(self) -> float:
         """For how many seconds the scheduler has not answered."""
@@ -450,6 +459,7 @@ class DaskExecutor(Executor):
                     self._preparing.add(address)
                     self._spawn(self._prepare(address, about))
         self._seen = {address: seen for address, seen in self._seen.items() if address in present}
+        self._refused = {address: reason for address, reason in self._refused.items() if address in present}
         self._hung.intersection_update(present)
 
     def _drop_lost(self, present: Mapping[str, Any]) -> None:
