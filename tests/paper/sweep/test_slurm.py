@@ -275,15 +275,17 @@ def test_ctrl_c_stays_what_it_was_when_the_packages_of_slurm_are_imported():
 
 
 class Queue:
-    """The jobs that Slurm has, and a clock."""
+    """The jobs that Slurm has, a reason for all of them if they wait, and a clock."""
 
     def __init__(self) -> None:
+        self.reason = ""
         self.now, self.jobs, self.about = 100.0, list[str](), "JobState=FAILED ExitCode=127:0\n StdOut=/x/slurm-9.out"
 
     async def call(self, command: list[str]) -> str:
         if command[0] == "scontrol":
             return self.about
-        return "\n".join(self.jobs)
+        assert "--format=%A %t %r" in command
+        return "\n".join(f"{job} PD {self.reason}" if self.reason else f"{job} R None" for job in self.jobs)
 
 
 @pytest.fixture
@@ -379,6 +381,70 @@ def test_jobs_stay_when_slurm_does_not_say_which_there_are_and_refusals_are_repo
     cluster.error = RuntimeError("sbatch: error: too many jobs\n")
     keep(jobs, queue)
     assert messages == ["Slurm does not take a job at present: too many jobs"]
+
+
+LIMIT = "Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions"
+
+
+@pytest.mark.parametrize("reason", ["Resources", "Priority", "QOSMaxJobsPerUserLimit", "AssocGrpCpuLimit", LIMIT])
+def test_why_jobs_wait_in_a_busy_queue_is_reported_once(queue, reason):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 2, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    queue.jobs, queue.reason = ["1", "2", "77"], "None"  # Slurm has not looked at them yet; the last is somebody else's
+    keep(jobs, queue)
+    assert messages == []
+    queue.reason = reason
+    for _ in range(9):
+        keep(jobs, queue)
+    text = "2 of 2 jobs wait in the queue of Slurm, which gives as the reason: "
+    assert messages == [text + reason]
+    queue.reason = "ReqNodeNotAvail, UnavailableNodes:node7"
+    keep(jobs, queue)
+    assert messages == [text + reason, text + queue.reason]
+    assert len(cluster.calls) == 12
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "PartitionConfig",
+        "PartitionNodeLimit",
+        "PartitionTimeLimit",
+        "QOSTimeLimit",
+        "BadConstraints",
+        "InvalidQOS",
+        "AccountNotAllowed",
+        "AssocMaxCpuPerJobLimit",
+        "QOSMaxMemoryPerJob",
+    ],
+)
+def test_jobs_that_slurm_cannot_start_end_the_sweep_with_its_reason(queue, reason):
+    cluster, messages = Cluster(), []
+    jobs = slurm.Jobs(cluster, 1, "/python", messages.append)
+    asyncio.run(jobs.submit())
+    queue.jobs, queue.reason = ["1"], reason
+    keep(jobs, queue)
+    keep(jobs, queue)
+    assert messages == [f"1 of 1 jobs wait in the queue of Slurm, which gives as the reason: {reason}"]
+    with pytest.raises(
+        NoWorkersError, match=f"^Slurm cannot start the jobs and gives {reason} as the reason: .* kept, and"
+    ):
+        keep(jobs, queue)
+
+
+def test_jobs_that_slurm_cannot_start_end_no_sweep_that_has_workers_or_whose_nodes_come_back(queue):
+    cluster = Cluster()
+    jobs = slurm.Jobs(cluster, 1, "/python", lambda _: None)
+    asyncio.run(jobs.submit())
+    queue.jobs = ["1"]
+    for reasons in ("PartitionConfig", "PartitionConfig", "Resources", "PartitionConfig", "PartitionConfig", ""):
+        queue.reason = reasons
+        keep(jobs, queue)
+    cluster.scheduler.workers["other"] = object()
+    queue.reason = "PartitionConfig"
+    for _ in range(9):
+        keep(jobs, queue)
 
 
 @pytest.mark.parametrize(("walltime", "expected"), [(None, 600.0), ("04:00:00", 600.0), ("00:01:00", 22.5)])

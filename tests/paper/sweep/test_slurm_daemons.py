@@ -69,6 +69,29 @@ def test_what_slurm_does_not_take_is_one_sentence(tmp_path):
             assert done.stderr == f"nsr: Slurm does not take the job: {reason}\n"
 
 
+def test_jobs_that_no_node_can_run_end_the_command_with_the_reason_of_slurm(tmp_path):
+    """Slurm takes them, and leaves them in its queue for ever."""
+    with Slurm(tmp_path / "slurm") as slurm:
+        config = faults.slurm_config(tmp_path)
+        command = [sys.executable, "-m", "nsr", "reproduce", "comparisons", "--profile", "smoke", "--quiet"]
+        options = ["--cluster", str(config), "--workers", "1", "--cores", "1000", "--out", str(tmp_path / "runs")]
+        done = subprocess.run(
+            [*command, *options],
+            cwd=tmp_path,
+            env=slurm.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        last = done.stderr.splitlines()[-1]
+        assert last.startswith("nsr: Slurm cannot start the jobs and gives PartitionConfig as the reason: "), (
+            done.stderr
+        )
+        assert slurm.jobs() == []
+
+
 def test_ctrl_c_ends_the_command_with_a_word_and_130(tmp_path):
     with Slurm(tmp_path / "slurm") as slurm:
         config = faults.slurm_config(tmp_path)

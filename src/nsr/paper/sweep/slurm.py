@@ -69,6 +69,12 @@ OPTIONS: Mapping[str, Any] = {
 """The other arguments of ``SLURMCluster`` and their types. It checks few: jobs would end with what is wrong."""
 MOST_EARLY = 3
 """So many times in a row jobs may end before their workers join, while there is no worker."""
+IMPOSSIBLE = re.compile(
+    r"Partition(Config|NodeLimit)|BadConstraints|Invalid(Account|QOS)|\w+(TimeLimit|NotAllowed)|\w+PerJob\w*"
+)
+"""Reasons of Slurm for a job that waits although nothing that ends could make it start."""
+MOST_LOOKS = 3
+"""So many times in a row all jobs may wait for such a reason. Slurm also gives it while nodes are down."""
 
 
 def make_slurm(config: ClusterConfig, on_message: Report) -> MakeExecutor:
@@ -129,6 +135,10 @@ class Jobs:
         self.joined_before = 0
         self.early = 0
         """How many times in a row jobs ended before their workers joined, and no worker joined meanwhile."""
+        self.waits = 0
+        """How many times in a row all jobs waited for what will not come."""
+        self.reported: set[str] = set()
+        """Reasons for which jobs wait."""
         self.next = time.monotonic()
         self.numbers = itertools.count()
         cluster.scheduler.add_plugin(self.joined)
@@ -141,13 +151,17 @@ class Jobs:
         await self.cluster._correct_state()
 
     async def keep(self) -> None:
-        """Replace jobs that have ended; those that end over and over before their workers join end the sweep."""
+        """Replace jobs that have ended, and report why others wait.
+
+        Jobs that end over and over before their workers join end the sweep, and so do jobs that can never start.
+        """
         if time.monotonic() < self.next:
             return
         jobs = dict(self.cluster.workers)
         queued = await _queued()
         if queued is None:
             return
+        self._report_waiting([queued[job.job_id] for job in jobs.values() if job.job_id in queued])
         ended = {name: job for name, job in jobs.items() if job.job_id not in queued}
         await self._judge([job for name, job in ended.items() if job.job_id and not self._has_joined(str(name))])
         for name in ended:
@@ -160,6 +174,23 @@ class Jobs:
     def _has_joined(self, name: str) -> bool:
         """Whether a worker of a job did; one of many has a number after the name of its job."""
         return any(each == name or each.rpartition("-")[0] == name for each in self.joined.names)
+
+    def _report_waiting(self, reasons: list[str | None]) -> None:
+        """Report each reason for which jobs wait once; one that no time will mend ends a sweep without workers."""
+        waiting = [reason for reason in reasons if reason not in (None, "None")]
+        text = ", ".join(sorted({*waiting}))
+        hopeless = reasons and all(reason and IMPOSSIBLE.fullmatch(reason) for reason in reasons)
+        self.waits = self.waits + 1 if hopeless and not self.cluster.scheduler.workers else 0
+        if self.waits >= MOST_LOOKS:
+            raise NoWorkersError(
+                f"Slurm cannot start the jobs and gives {text} as the reason: ask for fewer cores, less memory, "
+                f"a shorter walltime, or another queue or account; {CONTINUES}"
+            )
+        if not self.reported.issuperset(waiting):
+            self.reported.update(waiting)
+            self.on_message(
+                f"{len(waiting)} of {self.count} jobs wait in the queue of Slurm, which gives as the reason: {text}"
+            )
 
     async def _judge(self, early: list[Any]) -> None:
         """Report jobs that ended before their workers joined, and wait longer each time."""
@@ -178,12 +209,14 @@ class Jobs:
         self.on_message(f"{text}; {len(early)} such jobs are submitted again")
 
 
-async def _queued() -> set[str] | None:
-    """The numbers of the jobs that wait or run; None if Slurm does not say."""
+async def _queued() -> dict[str, str | None] | None:
+    """The jobs that wait, each with the reason, and those that run; None if Slurm does not say."""
     try:
-        return set((await SLURMJob._call(["squeue", "--noheader", "--format=%A", f"--user={os.getuid()}"])).split())
+        lines = await SLURMJob._call(["squeue", "--noheader", "--format=%A %t %r", f"--user={os.getuid()}"])
     except (OSError, RuntimeError):
         return None
+    jobs = (line.split(maxsplit=2) for line in lines.splitlines())
+    return {number: reason if state == "PD" else None for number, state, reason in jobs}
 
 
 async def _how_it_ended(number: str) -> str:
