@@ -1,6 +1,8 @@
 """Progress of a sweep on standard error: a bar for each experiment on a terminal, plain lines elsewhere."""
 
+import math
 import time
+from collections import Counter, defaultdict
 from datetime import timedelta
 
 from rich.console import Console
@@ -20,30 +22,55 @@ def make_observer(quiet: bool) -> Observer:
     return Bars(console) if console.is_terminal else Lines(console)
 
 
+Kind = tuple[str, float]
+"""An experiment, and how many seconds a seed takes by estimate: items that have both in common last about as long."""
+
+
 class Pace:
-    """Work for each second of a worker, so that the time left follows workers that come and go."""
+    """The time left, from the seconds that finished items of each kind took, and from the workers of now.
+
+    Estimates of kinds without a finished item are corrected by the square root of the factor by which the others were
+    off: halfway, because those of the first kinds say little of the rest.
+    """
 
     def __init__(self) -> None:
-        self.count: int | None = None
-        """Workers at present; None if their number does not change."""
-        self.worker_seconds = 0.0
+        self.workers = 0
+        self.blocks, self.seeds = Counter[Kind](), Counter[Kind]()
+        """What is left."""
+        self.measured, self.seconds = Counter[Kind](), defaultdict[Kind, float](float)
+        """Seeds with records, and what these took."""
         self.since = time.monotonic()
+        """When the last item finished."""
 
-    def workers(self, count: int) -> None:
-        """From now on there are this many."""
-        self._advance()
-        self.count = count
+    def planned(self, items: list[Item]) -> None:
+        """Add items that will run."""
+        for item in items:
+            self.blocks[_kind(item)] += 1
+            self.seeds[_kind(item)] += len(item.seeds)
 
-    def left(self, done: float, total: float) -> float | None:
-        """Seconds left with the workers of now; None if that cannot be known yet."""
-        self._advance()
-        workers = 1 if self.count is None else self.count
-        return self.worker_seconds * (total - done) / done / workers if done and workers else None
+    def finished(self, item: Item, records: list[Record]) -> None:
+        """Count an item, and what it took if it has records."""
+        kind = _kind(item)
+        self.since = time.monotonic()
+        self.blocks[kind] -= 1
+        self.seeds[kind] -= len(item.seeds)
+        self.measured[kind] += len(records)
+        self.seconds[kind] += sum(record.seconds for record in records)
 
-    def _advance(self) -> None:
-        now = time.monotonic()
-        self.worker_seconds += (now - self.since) * (1 if self.count is None else self.count)
-        self.since = now
+    def left(self, experiment: str | None = None) -> float | None:
+        """Seconds left for one experiment, by default for all; None if that cannot be known yet."""
+        estimated = sum(seeds * each for (_, each), seeds in self.measured.items())
+        if not estimated or not self.workers:
+            return None
+        factor = math.sqrt(sum(self.seconds.values()) / estimated)
+        total, blocks = 0.0, 0
+        for kind, seeds in self.seeds.items():
+            if experiment in (None, kind[0]):
+                measured = self.measured[kind]
+                total += seeds * (self.seconds[kind] / measured if measured else kind[1] * factor)
+                blocks += self.blocks[kind]
+        seconds = total / max(1, min(blocks, self.workers))
+        return seconds - min(time.monotonic() - self.since, seconds / 2)  # not to 0 while an item takes longer
 
 
 class Bars(Observer):
@@ -67,10 +94,11 @@ class Bars(Observer):
 
     def workers(self, count: int) -> None:
         """Allow for their number in the time left."""
-        self.pace.workers(count)
+        self.pace.workers = count
 
     def planned(self, items: list[Item]) -> None:
         """Draw an empty bar for each experiment."""
+        self.pace.planned(items)
         for name in dict.fromkeys(item.experiment for item in items):
             planned = [item for item in items if item.experiment == name]
             self.blocks[name], self.blocks_done[name], self.epochs[name] = len(planned), 0, 0
@@ -82,6 +110,7 @@ class Bars(Observer):
     def finished(self, item: Item, records: list[Record]) -> None:
         """Advance the bar of the item's experiment."""
         name = item.experiment
+        self.pace.finished(item, records)
         self.blocks_done[name] += 1
         self.epochs[name] += _model_epochs(records)
         self.progress.update(
@@ -93,13 +122,11 @@ class Bars(Observer):
         self._show_time_left()
 
     def _show_time_left(self) -> None:
-        """Of each bar, at the pace of all."""
-        tasks = self.progress.tasks
-        done = sum(task.completed for task in tasks)
-        for task in tasks:
-            left = self.pace.left(done, done + (task.total or 0) - task.completed)
+        """Of each bar, with all workers."""
+        for name, task in self.tasks.items():
+            left = self.pace.left(name)
             if left is not None:
-                self.progress.update(task.id, left=timedelta(seconds=round(left)))
+                self.progress.update(task, left=timedelta(seconds=round(left)))
 
     def close(self) -> None:
         """Leave the bars as they are."""
@@ -112,23 +139,23 @@ class Lines(Observer):
     def __init__(self, console: Console, every: float = 5.0) -> None:
         self.console, self.every = console, every
         self.began = self.last = time.monotonic()
-        self.work = self.work_done = 0.0
         self.blocks = self.blocks_done = self.epochs = 0
         self.pace = Pace()
 
     def workers(self, count: int) -> None:
         """Allow for their number in the time left."""
-        self.pace.workers(count)
+        self.pace.workers = count
 
     def planned(self, items: list[Item]) -> None:
         """Print the number of blocks."""
-        self.work, self.blocks = sum(map(_work, items)), len(items)
+        self.blocks = len(items)
+        self.pace.planned(items)
         if items:
             self._print(f"{self.blocks} block{'' if self.blocks == 1 else 's'} to run")
 
     def finished(self, item: Item, records: list[Record]) -> None:
         """Count the item; after the last one a line is always printed."""
-        self.work_done += _work(item)
+        self.pace.finished(item, records)
         self.blocks_done += 1
         self.epochs += _model_epochs(records)
         if self.blocks_done == self.blocks:
@@ -141,10 +168,9 @@ class Lines(Observer):
         if now - self.last < self.every:
             return
         self.last, elapsed = now, now - self.began
-        text = f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s"
-        if self.pace.count is not None:
-            text += f", {self.pace.count} worker{'' if self.pace.count == 1 else 's'}"
-        left = self.pace.left(self.work_done, self.work)
+        workers = f"{self.pace.workers} worker{'' if self.pace.workers == 1 else 's'}"
+        text = f"{self.blocks_done} of {self.blocks} blocks, {elapsed:.0f} s, {workers}"
+        left = self.pace.left()
         if left is not None:
             text += f", about {left:.0f} s left, {self.epochs / elapsed:,.0f} model epochs/s"
         self._print(text)
@@ -158,5 +184,9 @@ def _model_epochs(records: list[Record]) -> int:
     return sum(int(record.metrics.get("epochs", 0)) for record in records)
 
 
+def _kind(item: Item) -> Kind:
+    return item.experiment, seconds_per_seed(EXPERIMENTS[item.experiment], item.cell, item.recipe)
+
+
 def _work(item: Item) -> float:
-    return len(item.seeds) * seconds_per_seed(EXPERIMENTS[item.experiment], item.cell, item.recipe)
+    return len(item.seeds) * _kind(item)[1]

@@ -42,7 +42,7 @@ class Observer:
         """Called after each item; without records when it failed or when another process ran it."""
 
     def workers(self, count: int) -> None:
-        """Called when the number of workers has changed."""
+        """Called again and again with the number of workers."""
 
     def tick(self) -> None:
         """Called about once a second."""
@@ -101,9 +101,7 @@ class Sweep:
     def _capacity(self, executor: Executor) -> int:
         """How many items may be with the executor."""
         capacity = getattr(executor, "capacity", None)
-        if capacity is None:
-            return self.workers
-        items, workers = capacity()
+        items, workers = capacity() if capacity is not None else (self.workers, self.workers)
         self.observer.workers(workers)
         return int(items)
 
