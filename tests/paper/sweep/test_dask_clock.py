@@ -17,6 +17,8 @@ import torch
 
 pytest.importorskip("distributed", reason="needs the extra cluster")
 
+from distributed.comm.core import CommClosedError
+
 from nsr.errors import FailedError, InputError
 from nsr.paper.sweep import dask as ours
 from nsr.paper.sweep.cluster_config import ClusterConfig
@@ -308,6 +310,7 @@ class FutureCancelledError(Exception):
         (KilledWorker("k"), LostWorkerError, True),
         (FutureCancelledError("f"), LostWorkerError, False),
         (asyncio.CancelledError("c"), LostWorkerError, False),
+        (CommClosedError("in <TCP (closed)>: Stream is closed"), LostWorkerError, False),
         (ZeroDivisionError("z"), ZeroDivisionError, None),
     ],
 )

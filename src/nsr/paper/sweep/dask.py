@@ -52,6 +52,8 @@ LOOK_EVERY, REPLACE_EVERY = 1.0, 10.0
 """Seconds between looks at the workers, and between attempts to replace those that are missing."""
 FIRST_ANSWER = 20.0
 """Seconds that a scheduler may take for its first answer."""
+LOST = {"CancelledError", "FutureCancelledError", "KilledWorker", "CommClosedError"}
+"""Errors for an item whose worker is gone, or whose result was under way when the scheduler was."""
 CONTINUES = "finished blocks are kept, and the same command continues from there"
 LEAN = {
     "distributed.worker.profile.enabled": False,  # nobody looks at where its workers spend their time
@@ -383,7 +385,7 @@ class DaskExecutor(Executor):
             error = cancelled
         if self._client.status != "running":
             error = SchedulerLostError("the Dask scheduler is lost")
-        elif error is not None and type(error).__name__ in {"CancelledError", "FutureCancelledError", "KilledWorker"}:
+        elif error is not None and type(error).__name__ in LOST:
             error = LostWorkerError(f"{worker.address}: {error}", blamed=type(error).__name__ == "KilledWorker")
         worker.tasks.remove(task)
         worker.began = time.monotonic()
