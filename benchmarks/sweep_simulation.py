@@ -254,7 +254,7 @@ def through_dask(blocks: int) -> Iterator[dict[str, Any]]:
             yield measure("nothing, at most 4 at once", blocks, one_by_one)
             yield measure("nothing, all at once", blocks, all_at_once)
             for seeds in (1, 10, 100):
-                yield measure(f"blocks of {seeds} seeds, stored", blocks, sweep_of(seeds))
+                yield measure(f"blocks of {seeds} seed{'s' * (seeds > 1)}, stored", blocks, sweep_of(seeds))
         finally:
             run.run_item = original
 
