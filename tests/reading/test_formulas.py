@@ -114,3 +114,17 @@ def test_a_disjunction_of_conjunctions_is_found_again_or_a_shorter_one(count):
 def test_where_no_row_shows_equal_sides_the_comparison_is_strict():
     assert smallest_formula({(-1,): True, (1,): False}, SIDES[:1]) == Compare("<", A, B)
     assert smallest_formula({(-1,): False, (1,): True}, SIDES[:1]) == Compare(">", A, B)
+
+
+def test_four_comparisons_are_enough_where_less_than_would_make_five():
+    """Each of the six comparisons costs the same: without that, a > b or a < b and c > d or a >= b and c == d."""
+    table = dict(
+        zip(
+            itertools.product((-1, 0, 1), repeat=2),
+            (False, False, True, False, True, False, True, True, True),
+            strict=True,
+        )
+    )
+    formula = smallest_formula(table, SIDES[:2])
+    assert {pattern: says(formula, pattern) for pattern in table} == table
+    assert comparisons(formula) == 4
