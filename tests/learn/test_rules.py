@@ -225,3 +225,11 @@ def test_a_number_and_its_negative_cost_one_number_and_decide_a_border_that_the_
     formula = 2 * math.log(12) + description_length(rows.classes, rows.classes, rows.weight, 2)
     assert rule.wrong == 0
     assert rule.nats < alone + formula - 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 41])
+def test_two_wrong_labels_in_a_rare_case_make_a_formula_no_longer(seed):
+    x = numbers(1200, 6, seed, low=0, high=40)
+    flipped = (x[:, :5] == x[:, 5:]).any(1) ^ (np.random.default_rng(seed).random(1200) < 0.05)
+    rule = Reader(labelled(x, flipped)).read_all([Atom(((name, 1), ("f", -1))) for name in "abcde"], "screen")
+    assert str(rule.expression) == "a == f or b == f or c == f or d == f or e == f"

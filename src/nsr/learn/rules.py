@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from nsr.learn.orders import is_order, order_nats
 from nsr.learn.proposals import CONSTANT, best_cut
 from nsr.program.expressions import Compare, Constant, Count, Expression, Truth, Variable
-from nsr.program.substitution import rebuilt
+from nsr.program.substitution import rebuilt, without_parts
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.logic import Table, class_formula, comparisons
 from nsr.reading.rounding import number_nats, simplest
@@ -295,7 +295,17 @@ class Reader:
             if len(table.classes)
             else class_formula(Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes)
         )
-        return self.scored(self._with_best_ties(self._with_flags(expression)), atoms, origin)
+        return self._pruned(self.scored(self._with_best_ties(self._with_flags(expression)), atoms, origin))
+
+    def _pruned(self, rule: Rule) -> Rule:
+        """A rule without those of its conditions that only explain a few rows, of which the labels may be wrong."""
+        while rule.wrong:
+            options = [self.scored(each, rule.atoms, rule.origin) for each in without_parts(rule.expression)]
+            shorter = min(options, key=lambda each: each.nats, default=rule)
+            if shorter.nats >= rule.nats:
+                break
+            rule = shorter
+        return rule
 
     def scored(self, expression: Expression, atoms: Sequence[Atom], origin: str) -> Rule:
         """An expression over some atoms as a rule, with the length of its description."""

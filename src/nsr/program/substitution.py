@@ -1,6 +1,6 @@
 """Expressions with other expressions in the place of variables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nsr.program.conditions import Flag, Missing, OneOf
 from nsr.program.expressions import (
@@ -48,6 +48,23 @@ def rebuilt(expression: Expression, children: Sequence[Expression]) -> Expressio
         case And() | Or() | Count() | Product() | Not() | Where():
             return type(expression)(*children)
     return expression
+
+
+def without_parts(expression: Expression) -> Iterator[Expression]:
+    """The expression with one operand of an ``and`` or an ``or`` left out, each in turn.
+
+    >>> from nsr.program import Variable
+    >>> a, b, c = Variable("a"), Variable("b"), Variable("c")
+    >>> print(*without_parts((a > b) | (b > c) & (a > c)), sep="; ")
+    a > c and b > c; a > b; a > b or a > c; a > b or b > c
+    """
+    children = expression.children
+    for at, child in enumerate(children):
+        before, after = children[:at], children[at + 1 :]
+        if isinstance(expression, And | Or) and len(children) > 1:
+            yield rebuilt(expression, [*before, *after]).simplified()
+        for changed in without_parts(child):
+            yield rebuilt(expression, [*before, changed, *after]).simplified()
 
 
 def _column(children: Sequence[Expression]) -> Variable:
