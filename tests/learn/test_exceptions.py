@@ -51,7 +51,7 @@ def test_more_conditions_and_fewer_exceptions_are_more_likely_chance():
 
 
 def test_the_evidence_prints_it():
-    x = np.random.default_rng(SEED).integers(0, 101, (600, 4))
+    x = np.random.default_rng(4).integers(0, 101, (600, 4))
     y = (x[:, 0] > x[:, 1]) | ((x[:, 2] >= 90) & (x[:, 3] >= 90))
     model = NSRClassifier(restarts=2, random_state=0, proposals=("screen",)).fit(x, y)
     assert str(model.program_) == "x1 > x2"

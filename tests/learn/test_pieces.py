@@ -330,3 +330,17 @@ def test_weights_count_as_rows():
         Columns(torch.tensor([[1.0], [1.0], [3.0]]), ("a",)), np.array([2.0, 2.0, 4.0]), np.array([1.0, 1, 0])
     )
     assert data.distinct().weight.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_piece_that_few_rows_show_is_found_after_the_others(seed):
+    rng = np.random.default_rng(seed)
+    income = rng.permutation([*rng.integers(0, 50_000, 312), *rng.integers(50_000, 150_000, 8)]).astype(float)
+    tax = np.where(
+        income > 50_000, 0.45 * income - 13_450, np.where(income > 20_000, 0.25 * income - 3_450, 0.1 * income)
+    )
+    found = find_pieces(targets({"income": income} | irrelevant(rng, 320, 8), tax.round(2)), rng)
+    assert found.covered.all()
+    assert {(piece.columns, piece.constant) for piece in found.pieces} == {
+        (("income",), constant) for constant in (0, -3_450, -13_450)
+    }

@@ -13,7 +13,7 @@ from nsr.learn.evidence import percent
 from nsr.learn.objections import held_out_objection, objection, vague_atom
 from nsr.learn.proposals import propose
 from nsr.learn.rules import Reader
-from nsr.learn.search import Settings, _Attempt, split_rows
+from nsr.learn.search import Settings, _Attempt, search, split_rows
 from nsr.program import Program
 from nsr.reading.atoms import Atom
 from tests.learn.samples import labelled
@@ -387,3 +387,34 @@ def test_a_multiple_of_skewed_columns_in_coarse_units_is_not_read_as_stairs(seed
     x = pd.DataFrame({"a": 1000 * a, "b": 1000 * b, **others})
     y = (10 * x.a > 11 * x.b) ^ (rng.random(600) < 0.05)
     assert fit(x, y).rule_ == "True if 10*a > 11*b, else False"
+
+
+def test_more_than_one_better_rule_of_another_seed_is_confirmed(monkeypatch):
+    """Each seed leads to a better rule, until one is found twice."""
+    x = integers(400, "ab")
+    rows = labelled(x.to_numpy(float).copy(), x.a > x.b)
+    true = Reader(rows).read([Atom((("a", 1), ("b", -1)))])
+    worse = [
+        replace(true, expression=Program.parse(f"a > b + {by}").expression, nats=true.nats + by) for by in (9, 6, 3)
+    ]
+    found = iter([*worse, true, true])
+    monkeypatch.setattr(_Attempt, "run", lambda attempt, wanted: attempt.rules.append(next(found)))
+    monkeypatch.setattr(_Attempt, "best", lambda attempt: attempt.rules[-1])
+    monkeypatch.setattr(_Attempt, "reread", lambda attempt, rule: rule)
+    monkeypatch.setattr(_Attempt, "rivals", lambda attempt, rule: iter(()))
+    settings = Settings(restarts=1, errors=0.2, rng=np.random.default_rng(0))
+    assert str(search(rows, settings).rule.expression) == "a > b"
+
+
+def test_a_sum_that_is_a_tangent_of_a_product_is_compared_with_products():
+    rng = np.random.default_rng(9)
+    x = pd.DataFrame({"weight": rng.normal(75, 12, 450).round(1), "height": rng.uniform(1.5, 2.0, 450).round(2)})
+    y = (x.weight > 25 * x.height**2) ^ (rng.random(450) < 0.05)
+    model = fit(x, y)
+    assert model.rule_ is None or "height**2" in model.rule_
+
+
+def test_counts_are_read_from_few_rows_with_wrong_labels():
+    x = integers(310, "abcdefghijklmnopqrst", 0, 21, seed=5)
+    y = ((x[list("abcde")] >= 8).sum(axis=1) >= 3) ^ (np.random.default_rng(5).random(310) < 0.05)
+    assert fit(x, y).rule_ == "True if at least 3 of (a >= 8, b >= 8, c >= 8, d >= 8, e >= 8), else False"

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from nsr.learn.precision import multiples
 from nsr.learn.rules import Reader, Rule
+from nsr.learn.ties import with_usual_ties
 from nsr.program.expressions import MIRRORED, Compare, Expression, Linear, Variable
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
@@ -44,8 +45,8 @@ def is_in_per_cent(columns: Columns, atom: Atom) -> bool:
 
 
 def conventional(reader: Reader, rule: Rule) -> Rule:
-    """The rule with 5 % more in the place of 5 % less, and so on, where both fit the same rows."""
-    columns = reader.rows.columns
+    """The rule with 5 % more in the place of 5 % less, and so on, where both fit the same rows; with its usual ties."""
+    rule, columns = with_usual_ties(reader, rule), reader.rows.columns
     for at in range(len(rule.atoms)):
         known = factor(columns, rule.atoms[at])
         if known is None or known > 1:

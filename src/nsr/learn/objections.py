@@ -175,7 +175,7 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
 
 def _needed(columns: Columns, atom: Atom, alone: bool) -> float:
     """Nats by which the numbers of a comparison must be simpler than their ranges would lead one to expect."""
-    factors, numbers = _factors(columns, atom), _free_numbers(atom, columns)
+    factors, numbers = _factors(columns, atom), free_numbers(atom, columns)
     least = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
     return max(least + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
 
@@ -187,7 +187,7 @@ def _nats_by_choice(rows: LabelledRows, rule: Rule) -> float:
     return -math.log(max(chance_of_nearness(rows, rule), TINY))
 
 
-def _free_numbers(atom: Atom, columns: Columns) -> int:
+def free_numbers(atom: Atom, columns: Columns) -> int:
     """How many numbers of an atom are neither 0 nor 1: ratios of weights to the most frequent one, and the constant."""
     sizes = [abs(weight) for _, weight in atom.weights]
     return len(sizes) - max(map(sizes.count, sizes)) + (columns.intended_constant(atom) != 0)

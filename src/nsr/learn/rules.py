@@ -6,6 +6,7 @@ rule longer.
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -124,12 +125,13 @@ class Reader:
             return nats
         return nats + self._number_price(constant) + (CONSTANT if len(atom.weights) > 1 else 0.0)
 
-    def _mirrored(self, atoms: Sequence[Atom]) -> float:
-        """Nats saved where a sum is compared with a number and its negative: that is one number to name."""
-        borders = {atom.canonical for atom in atoms}
-        again = [each for each in borders if each.constant > 0 and each.with_constant(-each.constant) in borders]
+    def prices(self, atoms: Sequence[Atom]) -> float:
+        """Nats to name some atoms: a number is named once, although others are compared with it or its negative."""
         intended = self.rows.columns.intended_constant
-        return sum(max(self._number_price(intended(each)) - LN2, 0.0) for each in again)
+        numbers = [abs(intended(atom)) for atom in {each.canonical for each in atoms}]
+        again = {number: count - 1 for number, count in Counter(numbers).items() if number and count > 1}
+        saved = sum(count * max(self._number_price(number) - LN2, 0.0) for number, count in again.items())
+        return sum(map(self.price, atoms)) - saved
 
     def _number_price(self, constant: Fraction) -> float:
         """Nats to name a constant: it is simple, or one of the places between two rows."""
@@ -295,6 +297,10 @@ class Reader:
             if len(table.classes)
             else class_formula(Table(np.zeros((1, 0)), np.array([rows.majority]), [], []), rows.n_classes)
         )
+        return self.tidied(expression, atoms, origin)
+
+    def tidied(self, expression: Expression, atoms: Sequence[Atom], origin: str) -> Rule:
+        """An expression over some atoms as a rule, with its ties on the better side and without superfluous parts."""
         return self._pruned(self.scored(self._with_best_ties(self._with_flags(expression)), atoms, origin))
 
     def _pruned(self, rule: Rule) -> Rule:
@@ -312,8 +318,7 @@ class Reader:
         rows, guess = self.rows, answers(expression, self.rows)
         nats = description_length(rows.classes, guess, rows.weight, rows.n_classes)
         used = _used(expression, atoms)
-        nats += sum(self.price(atom) for atom in used) - self._mirrored(used)
-        nats += _formula_nats(expression, used)
+        nats += self.prices(used) + _formula_nats(expression, used)
         return Rule(expression, tuple(used), nats, float(rows.weight[guess != rows.classes].sum()), origin)
 
     def _with_flags(self, expression: Expression) -> Expression:

@@ -27,6 +27,7 @@ from nsr.learn.networks import Inputs, Network, columns_that_matter, train_netwo
 from nsr.learn.objections import (
     contradictions_look_random,
     few_rows,
+    free_numbers,
     held_out_objection,
     objection,
     time_objection,
@@ -39,6 +40,7 @@ from nsr.learn.proposals import propose
 from nsr.learn.ratios import Multiple, best_multiples
 from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
+from nsr.learn.votes import read_votes, voting_atoms
 from nsr.program.expressions import Expression
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
@@ -61,8 +63,8 @@ MULTIPLES = 2
 """How many multiples of columns it tries by themselves."""
 MATTERING, FEW_MATTERING = 9, 6
 """How many columns are taken for those that matter; so many are screened where there are more than two classes."""
-CONFIRMATIONS = 2
-"""How many other seeds may be needed to confirm a rule."""
+CONFIRMATIONS = 4
+"""How many other seeds may be needed to confirm a rule: each that leads to a better one begins anew."""
 CLOSE = 2.0
 """Nats by which another rule may be longer and still explain the rows as well."""
 SAME = 0.005
@@ -224,7 +226,7 @@ class _Attempt:
     def run(self, wanted: Sequence[str]) -> None:
         """Try one thing after the other until a rule explains the rows."""
         for share, stage in self.stages(wanted):
-            if self.finished():
+            if self.finished() and not (stage == self.from_products and self.could_be_product()):
                 break
             before = self.best().expression if self.rules else None
             stage()
@@ -266,6 +268,10 @@ class _Attempt:
             and contradictions_look_random(self.seen, best, chance=SUSPICIOUS)
         )
 
+    def could_be_product(self) -> bool:
+        """Whether a sum of the best rule has two numbers or more, as a tangent of a product has."""
+        return any(free_numbers(atom, self.seen.columns) > 1 for atom in self.best().atoms)
+
     def best(self) -> Rule:
         """The rule with the shortest description of the rows to learn from and to choose by, read once more from both.
 
@@ -288,7 +294,14 @@ class _Attempt:
 
     def _finished(self, reader: Reader, rule: Rule) -> Rule:
         """A rule as a person would write it, as long as the rows are described as well."""
-        return conventional(reader, self._ordered(reader, self._taken_apart(reader, rule)))
+        return conventional(reader, self._counted(reader, self._ordered(reader, self._taken_apart(reader, rule))))
+
+    def _counted(self, reader: Reader, rule: Rule) -> Rule:
+        """A rule as a count of its comparisons, if that is shorter and contradicts no more rows of an exact one."""
+        votes = read_votes(reader, rule.atoms, rule.origin)
+        if votes is None or (votes.wrong and not rule.wrong):
+            return rule
+        return min(rule, votes, key=lambda each: each.nats)
 
     def _ordered(self, reader: Reader, rule: Rule) -> Rule:
         """A rule as a lexicographic order of its comparisons, and of further ones, if that is shorter."""
@@ -340,6 +353,8 @@ class _Attempt:
             self._add(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
             if self.rules[-1].wrong == 0 or self.settings.out_of_time:
                 break
+        votes = (read_votes(self.reader, atoms, origin) for atoms in voting_atoms(screen))
+        self.rules += [_rescored(rule, self.learn, self.seen) for rule in votes if rule is not None]
         self._add_multiples(screen, origin)
         self._extend(screen.sums)
 
@@ -497,7 +512,7 @@ class _Attempt:
         screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
         again = self.polished(reader, reader.read(rule.atoms, origin=rule.origin))
         best = min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
-        return conventional(reader, self._with_rival(self._ordered(reader, best)))
+        return conventional(reader, self._with_rival(self._counted(reader, self._ordered(reader, best))))
 
     def _with_rival(self, rule: Rule) -> Rule:
         """A rule, or one that differs in the weights of one comparison and describes all rows better."""
