@@ -10,14 +10,14 @@ from scipy.optimize import linprog
 from scipy.stats import binom, mannwhitneyu, rankdata
 
 from nsr.learn.candidates import SCREENED, evenly_spaced
-from nsr.learn.rules import Reader, Rule
+from nsr.learn.rules import Reader, Rule, cases
 from nsr.program.text import name
 from nsr.program.times import duration_text
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows
 from nsr.reading.rules import answers
-from nsr.reading.screen import Screen, patterns
+from nsr.reading.screen import Screen
 
 BY_CHANCE = 1e-4
 """Rows that contradict a rule are not random errors if they would lie so near its borders less often than this."""
@@ -54,7 +54,7 @@ def chance_of_nearness(rows: LabelledRows, rule: Rule) -> float:
         return 1.0
     nearness = np.ones(len(rows))  # the rank of each row's distance from the nearest border that decides it
     for at, atom in enumerate(rule.atoms):
-        others = patterns(rows, [*rule.atoms[:at], *rule.atoms[at + 1 :]])
+        others = cases(rows, [*rule.atoms[:at], *rule.atoms[at + 1 :]])
         shown = np.bincount(others * rows.n_classes + guess, minlength=(others.max() + 1) * rows.n_classes) > 0
         decides = shown.reshape(-1, rows.n_classes).sum(1)[others] > 1
         rank = rankdata(np.abs(rows.columns.distances(atom))) / len(rows)

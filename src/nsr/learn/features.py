@@ -29,6 +29,8 @@ COMMON = 3
 SETS = 3
 """How many sets of texts are asked for in a column, for each class."""
 MOST_CLASSES = 5
+DECIDED = 0.9
+"""The texts of a column decide the class if the most frequent class of each text is that of this share of the rows."""
 MOST_CONDITIONS = 200
 """Of more conditions, those that are associated most with the target are kept."""
 EQUAL = (0.01, 0.99)
@@ -189,7 +191,7 @@ def _text_conditions(cells: pd.Series, column: Variable, target: pd.Series) -> I
     yield from (OneOf(column, [text]) for text in common)
     if len(common) > 2:
         sets = itertools.chain.from_iterable(_sets(cells, common, likes) for likes in _indicators(target))
-        yield from (OneOf(column, texts) for texts in dict.fromkeys(sets))
+        yield from (OneOf(column, texts) for texts in dict.fromkeys([*sets, *_texts_of_classes(cells, common, target)]))
 
 
 def _indicators(target: pd.Series) -> Iterator[np.ndarray]:
@@ -220,6 +222,17 @@ def _sets(cells: pd.Series, common: Sequence[str], likes: np.ndarray) -> list[tu
     sorted_sets = ((tuple(sorted(map(str, one))), tuple(sorted(map(str, other)))) for one, other in both)
     smaller = (min(sets, key=lambda texts: (len(texts), texts)) for sets in sorted_sets)
     return [texts for texts in smaller if len(texts) > 1]
+
+
+def _texts_of_classes(cells: pd.Series, common: Sequence[str], target: pd.Series) -> Iterator[tuple[str, ...]]:
+    """The texts of each class, if the texts decide the class of nearly all rows."""
+    counts = pd.crosstab(cells, target)
+    if counts.shape[1] > len(counts) or counts.max(axis=1).sum() < DECIDED * len(cells):
+        return
+    of_class = counts.loc[list(common)].idxmax(axis=1)
+    for texts in of_class.groupby(of_class).groups.values():
+        if len(texts) > 1:
+            yield tuple(sorted(map(str, texts)))
 
 
 def _text_equalities(table: pd.DataFrame, names: Sequence[str]) -> Iterator[Compare]:

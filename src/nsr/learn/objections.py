@@ -136,8 +136,15 @@ def vague_atom(reader: Reader, rule: Rule, *, confirmed: bool = True) -> Atom | 
         rule: What is judged.
         confirmed: Whether rows support its numbers that they were not read from.
     """
+    if asks_conditions_only(reader.rows.columns, rule):
+        return None
     known = [precision(reader, rule, position) for position in range(len(rule.atoms))]
     return _vague_constant(reader, rule, known) or _vague_weights(reader, rule, known, confirmed)
+
+
+def asks_conditions_only(columns: Columns, rule: Rule) -> bool:
+    """Whether a rule compares no numbers: texts and truth values are never vague."""
+    return all(columns.meaning.group(name) == "condition" for atom in rule.atoms for name in atom.columns)
 
 
 def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:

@@ -19,7 +19,7 @@ from nsr.learn.pieces.choice import Choice, added_points, choose_between, neares
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings
-from nsr.program.expressions import Expression, Truth
+from nsr.program.expressions import Expression, Truth, Variable
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows, split_groups
@@ -74,10 +74,9 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         columns = Columns(X, self._names(), meaning=self.meaning, groups=group_numbers(groups, len(X)))
         targets = _targets(columns, y, weight, self.merge_equal)
         split = _split(targets, rng)
-        found = self._find_pieces(targets.subset(split.learn), rng, deadline)
+        pieces = self._find_pieces(targets.subset(split.learn), rng, deadline)
         cut_short = time.monotonic() > deadline
         self.on_progress(0.3)
-        self.pieces_ = found.of(targets.with_products_of(found.targets))
         settings = Settings(
             restarts=self.restarts,
             errors=self.errors,
@@ -88,8 +87,12 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             time_limit=self.allowed or self.time_limit,
             on_progress=lambda done: self.on_progress(0.3 + 0.5 * done),
         )
-        choice = self._choose(split, settings)
-        self._keep(choice, split)
+        for found in pieces:
+            self.pieces_ = found.of(targets.with_products_of(found.targets))
+            choice = self._choose(split, settings)
+            self._keep(choice, split)
+            if self.program_ is not None:
+                break
         self._read_again(split, settings)
         if cut_short and self.program_ is None and (choice is None or choice.evidence.reason is None):
             reason = time_objection(settings.time_limit, self.evidence_.agreement)
@@ -108,11 +111,15 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             columns = Columns(X, self._names(), meaning=self.meaning)
             self._train(_targets(columns, y, weight, self.merge_equal), self._rng(), EPOCHS[1])
 
-    def _find_pieces(self, targets: Targets, rng: np.random.Generator, deadline: float) -> Pieces:
+    def _find_pieces(self, targets: Targets, rng: np.random.Generator, deadline: float) -> list[Pieces]:
+        """Pieces, and others to try if these lead to no rule."""
         found = find_pieces(targets, rng, deadline=deadline, products="products" in self.proposals)
-        if _share(targets, found.covered) < 1 - self.errors and len(values := value_pieces(targets)):
-            return values
-        return found
+        values = value_pieces(targets)
+        if not len(values):
+            return [found]
+        if _share(targets, found.covered) < 1 - self.errors:
+            return [values]
+        return [values, found] if _weighs_conditions(found) else [found]
 
     def _choose(self, split: "_Split", settings: Settings) -> Choice | None:
         """The function that the rows to choose by show; None if no pieces were found."""
@@ -223,6 +230,17 @@ def _share(targets: Targets, rows: np.ndarray, among: np.ndarray | slice = slice
     """The share of some rows, by weight."""
     weight = targets.weight[among]
     return float(weight[rows[among]].sum() / weight.sum())
+
+
+def _weighs_conditions(pieces: Pieces) -> bool:
+    """Whether a piece has points for a condition: where a target has few values, these are plainer."""
+    meaning = pieces.targets.columns.meaning
+    names = {str(name) for piece in pieces.pieces for name in piece.columns}
+    products = pieces.targets.columns.products
+    factors = {
+        node.name for name in names & set(products) for node in products[name].walk() if isinstance(node, Variable)
+    }
+    return any(meaning.group(name) == "condition" for name in (names - set(products)) | factors)
 
 
 def _no_evidence(rows: int) -> RuleEvidence:

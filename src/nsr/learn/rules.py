@@ -16,9 +16,11 @@ from scipy.special import gammaln
 
 from nsr.learn.orders import is_order, order_nats
 from nsr.learn.proposals import CONSTANT, best_cut
+from nsr.program.conditions import OneOf
 from nsr.program.expressions import Compare, Constant, Count, Expression, Truth, Variable
 from nsr.program.substitution import rebuilt, without_parts
 from nsr.reading.atoms import Atom, Weights
+from nsr.reading.columns import Columns
 from nsr.reading.logic import Table, class_formula, comparisons
 from nsr.reading.rounding import number_nats, simplest
 from nsr.reading.rows import LabelledRows
@@ -120,6 +122,7 @@ class Reader:
         n_columns = len(columns.names) - len(columns.products)
         factors = [len(columns.products[name].children) for name in atom.columns if name in columns.products]
         nats = weights_nats(atom.weights, n_columns) + sum(count * math.log(max(n_columns, 2)) for count in factors)
+        nats += _texts_nats(columns, atom.weights)
         constant = columns.intended_constant(atom)
         if constant == 0 and len(atom.weights) > 1:
             return nats
@@ -157,7 +160,7 @@ class Reader:
             least = min(cut.wrong for cut in cuts)
             nats = math.log(len(self.rows) / max(least, 1.0))
             n_columns = len(self.rows.columns.names)
-            best = min(cuts, key=lambda cut: cut.nats(n_columns, nats))
+            best = min(cuts, key=lambda cut: cut.nats(n_columns, nats) + _texts_nats(self.rows.columns, cut.weights))
             if best.weights != atom.weights:
                 atoms[position] = Atom(best.weights, best.constant)
         return list(dict.fromkeys(atoms))
@@ -415,6 +418,12 @@ def case_counts(rows: LabelledRows, place: np.ndarray) -> np.ndarray:
 def outvoted(votes: np.ndarray) -> float:
     """The weight of the rows that are not of their case's majority class."""
     return round(float((votes.sum(1) - votes.max(1)).sum()), 6)
+
+
+def _texts_nats(columns: Columns, weights: Weights) -> float:
+    """Nats to name further texts of a condition such as ``country in ('AT', 'DE')``."""
+    meant = (columns.meaning.derived.get(name) for name, _ in weights)
+    return LN2 * sum(len(each.texts) - 1 for each in meant if isinstance(each, OneOf))
 
 
 def _on_the_same_sum(other: Atom, atom: Atom) -> Fraction | None:

@@ -23,8 +23,10 @@ from nsr.learn.diagnostics import deciding_rows, margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.exceptions import exact_rule
 from nsr.learn.interactions import Interactions
+from nsr.learn.lookups import read_lookup, shorter_conditions, without_overlaps
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import (
+    asks_conditions_only,
     contradictions_look_random,
     few_rows,
     free_numbers,
@@ -280,12 +282,15 @@ class _Attempt:
         if not self.rules:
             self._add(())
         chosen = min(self.rules, key=lambda rule: (rule.nats, rule.expression.size))
+        if chosen.wrong == 0 and asks_conditions_only(self.seen.columns, chosen):
+            return chosen
         if self._best is None or self._best[0] is not chosen.expression:
             reader = Reader(self.seen, self.settings.preferred)
             alternatives = {
                 atom.weights: [*simpler_sums(reader, chosen.atoms, at), *multiples(reader, chosen.atoms, at)]
-                for at, atom in enumerate(chosen.atoms)
                 if len(atom.weights) > 1
+                else shorter_conditions(reader.rows.columns, atom)
+                for at, atom in enumerate(chosen.atoms)
             }
             again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
             final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
@@ -329,9 +334,13 @@ class _Attempt:
         return rule
 
     def _taken_apart(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule with ``20*a + c > 20*b + d`` as two comparisons, of a and b and of c and d, if these do as well."""
-        atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
-        if len(atoms) == len(rule.atoms):
+        """A rule with ``20*a + c > 20*b + d`` as two comparisons, of a and b and of c and d, if these do as well.
+
+        Likewise with single texts in the place of sets of texts that overlap.
+        """
+        parts = [part for atom in rule.atoms for part in parts_by_size(atom)]
+        atoms = without_overlaps(reader.rows.columns, parts)
+        if set(atoms) == set(rule.atoms):
             return rule
         apart = reader.read(atoms, origin=rule.origin)
         return apart if apart.wrong <= rule.wrong and apart.nats <= rule.nats + APART else rule
@@ -345,6 +354,10 @@ class _Attempt:
 
     def _screen(self, screen: Screen, origin: str) -> None:
         """Chains of comparisons, grown from none, from the best ones, and from pairs that matter together."""
+        if (lookup := read_lookup(self.reader, origin)) is not None:
+            self.rules.append(_rescored(lookup, self.learn, self.seen))
+            if self.finished():
+                return
         if (steps := steps_along_one_sum(screen)) is not None:
             self._add(steps, origin=origin)
             if self.finished():

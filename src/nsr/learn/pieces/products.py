@@ -40,13 +40,19 @@ def likely_products(targets: Targets, rng: np.random.Generator, *, worth: float)
         valued = read_piece(Proposal((width + pairs.index(pair),), one.weights, "product"), rows, judge)
         if valued is not None and valued.gain > worth:
             gains[pair] = max(valued.gain, gains.get(pair, 0.0))
-    return _with_others(sorted(gains, key=lambda pair: -gains[pair]))
+    return _with_others(sorted(gains, key=lambda pair: -gains[pair]), targets)
 
 
-def _with_others(pairs: list[Pair]) -> list[Pair]:
+def _with_others(pairs: list[Pair], targets: Targets) -> list[Pair]:
     columns = list(dict.fromkeys(at for pair in pairs for at in pair))
     others = [(min(a, b), max(a, b)) for at, a in enumerate(columns) for b in columns[at:]]
-    return list(dict.fromkeys([*pairs, *others]))[:MOST_PRODUCTS]
+    return [pair for pair in dict.fromkeys([*pairs, *others]) if _is_new(targets, *pair)][:MOST_PRODUCTS]
+
+
+def _is_new(targets: Targets, first: np.ndarray | int, second: np.ndarray | int) -> np.ndarray:
+    """Whether products are other numbers than their factors: the square of a column of 0 and 1 is not."""
+    binary = ((targets.x == 0) | (targets.x == 1)).all(0)
+    return np.asarray((np.asarray(first) != second) | ~binary[first])
 
 
 def _proposals(targets: Targets, rng: np.random.Generator) -> Iterator[tuple[Pair, Proposal]]:
@@ -55,6 +61,8 @@ def _proposals(targets: Targets, rng: np.random.Generator) -> Iterator[tuple[Pai
     rows = np.sort(rng.permutation(len(targets))[: SAMPLE if width <= ALL_COLUMNS else FEWER])
     x, y = targets.x[rows], targets.y[rows]
     first, second = np.triu_indices(width)
+    new = _is_new(targets, first, second)
+    first, second = first[new], second[new]
     for start in range(0, len(first), AT_ONCE):
         a, b = first[start : start + AT_ONCE], second[start : start + AT_ONCE]
         sample = Sample(x[:, a] * x[:, b], y, targets.resolution, rng)
@@ -78,6 +86,7 @@ def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
     x = rows.x[:, columns]
     for one in least_squares(Sample(np.column_stack([x, x[:, first] * x[:, second]]), rows.y, rows.resolution, rng), 1):
         used = [at - len(columns) for at in one.columns if at >= len(columns)]
-        if 0 < len(used) <= MOST_PRODUCTS:
-            return [(int(columns[first[at]]), int(columns[second[at]])) for at in used]
+        pairs = [(int(columns[first[at]]), int(columns[second[at]])) for at in used]
+        if 0 < len(pairs) <= MOST_PRODUCTS and all(_is_new(targets, *pair) for pair in pairs):
+            return pairs
     return []
