@@ -1,5 +1,7 @@
 """The regressor on pieces: what chooses between them, what is refused, and what predicts then."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -91,6 +93,20 @@ def test_a_rounded_target_is_named(sales):
     model = fit(sales, (1.0825 * sales["price"]).round(2))
     assert model.rule_ is None
     assert model.evidence_.reason == "no exact rule: the target is 1.0825*price, rounded to multiples of 0.01"
+
+
+def test_a_target_that_is_rounded_on_some_rows_is_named(sales):
+    """Each remainder of the rounding makes a piece, and together they explain all rows."""
+    discount = np.where(sales["qty"] >= 10, (0.9 * sales["price"]).round(2), sales["price"])
+    model = fit(sales, discount)
+    share = (sales["qty"] < 10).mean()
+    assert model.rule_ is None
+    found = re.fullmatch(
+        r"no exact rule: the target is 0.9\*price, rounded to multiples of 0.01, but for ([\d.]+) % of the rows, "
+        "where it is price",
+        model.evidence_.reason,
+    )
+    assert float(found[1]) == pytest.approx(100 * share, abs=3)
 
 
 @pytest.mark.parametrize(

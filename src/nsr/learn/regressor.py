@@ -3,6 +3,7 @@
 import math
 import time
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,15 @@ from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.gated import Member, train
 from nsr.learn.objections import time_objection
 from nsr.learn.pieces import Pieces, Targets, find_pieces, value_pieces
-from nsr.learn.pieces.choice import Choice, added_points, choose_between, nearest_line, rounded_line, share_right
+from nsr.learn.pieces.choice import (
+    Choice,
+    added_points,
+    choose_between,
+    nearest_line,
+    rounded_line,
+    rounded_pieces,
+    share_right,
+)
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings
@@ -125,15 +134,27 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         """The function that the rows to choose by show; None if no pieces were found."""
         seen = self.pieces_.targets.subset(split.seen)
         explained = _share(self.pieces_.targets, self.pieces_.covered, split.seen) >= 1 - self.errors
+        if (rounded := rounded_pieces(self.pieces_)) is not None:
+            return self._without_rounding(*rounded)
         choice = choose_between(self.pieces_, split.seen, settings) if explained else added_points(seen)
         if choice is not None and choice.evidence.reason is None:
             return choice
-        rounded = rounded_line(seen, self.errors)
-        if rounded is None:
-            return choice or choose_between(self.pieces_, split.seen, settings)
-        expression, unit = rounded
+        if (line := rounded_line(seen, self.errors)) is not None:
+            return self._without_rounding(*line)
+        choice = choice or choose_between(self.pieces_, split.seen, settings)
+        if choice is not None and _share(self.pieces_.targets, self.pieces_.covered) < 1 - self.errors:
+            return replace(choice, evidence=replace(choice.evidence, reason=None))  # that pieces are missing says more
+        return choice
+
+    def _without_rounding(self, expression: Expression, unit: Fraction, alike: np.ndarray | None = None) -> Choice:
+        """No rule, because the target is a rounded sum, on all rows or where it is not one of the other pieces."""
+        pieces = self.pieces_
         reason = f"no exact rule: the target is {expression}, rounded to multiples of {float(unit):g}"
-        return Choice(expression, replace(_no_evidence(len(seen)), reason=reason))
+        if alike is not None and not alike.all():
+            others = " or ".join(str(pieces.pieces[at].expression(pieces.targets)) for at in np.flatnonzero(~alike))
+            share = percent(_share(pieces.targets, pieces.holds[~alike].any(0)))
+            reason += f", but for {share} of the rows, where it is {others}"
+        return Choice(expression, replace(_no_evidence(len(pieces.targets)), reason=reason))
 
     def _keep(self, choice: Choice | None, split: "_Split") -> None:
         """The rule and the evidence for it, or the reason why there is none and the nearest rule."""

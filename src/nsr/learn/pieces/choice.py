@@ -1,6 +1,7 @@
 """What chooses between the pieces of a numeric target: their order, ranges of one column, or learned comparisons."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +18,7 @@ from nsr.program.expressions import Compare, Constant, Expression, Variable, Whe
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
-from nsr.reading.rounding import as_rational
+from nsr.reading.rounding import as_rational, simplest
 from nsr.reading.rows import LabelledRows
 
 TERMS = 3
@@ -36,6 +37,8 @@ FEW_MISTAKEN = 3.0
 """So many rows may follow the wrong piece, and twice as many as chance would have."""
 EPSILONS = 16
 """By how many times the precision of the numbers a constant and its float may differ."""
+REMAINDERS = 3
+"""Pieces are taken for one that is rounded if so many differ by less than a unit."""
 FEW_PIECES = 4
 """Up to so many pieces, it is reported how near rows come to where two of them are equal."""
 
@@ -224,6 +227,25 @@ def rounded_line(targets: Targets, errors: float) -> tuple[Expression, Fraction]
             if changed and (off <= 0.5 + EXACT).all():
                 return _written(targets, names, [*short, level]), unit
     return None
+
+
+def rounded_pieces(pieces: Pieces) -> tuple[Expression, Fraction, np.ndarray] | None:
+    """A sum that the target is once it is rounded, the unit of that, and which pieces only differ by what that leaves.
+
+    Cents make pieces of ``0.9*total``, ``0.9*total + 0.001`` and so on.
+    """
+    unit = Columns(torch.from_numpy(pieces.targets.y)[:, None], ["y"]).units[0]
+    weights = Counter(piece.weights for piece in pieces.pieces).most_common(1)
+    if unit is None or not weights or weights[0][1] < REMAINDERS:
+        return None
+    alike = np.array([piece.weights == weights[0][0] for piece in pieces.pieces])
+    constants = [piece.constant for piece in pieces.pieces if piece.weights == weights[0][0]]
+    low, high = min(constants), max(constants)
+    if high - low > unit:
+        return None
+    constant = simplest(low, high, (low + high) / 2)
+    terms = [(weight, pieces.targets.expression(name)) for name, weight in weights[0][0]]
+    return total(terms, constant).simplified(), unit, alike
 
 
 def _line(targets: Targets) -> tuple[list[str], list[float], float]:
