@@ -12,6 +12,7 @@ from nsr.learn import NSRClassifier
 from nsr.learn.evidence import percent
 from nsr.learn.objections import held_out_objection, objection, vague_atom
 from nsr.learn.proposals import propose
+from nsr.learn.refinement import polished
 from nsr.learn.rules import Reader
 from nsr.learn.search import Settings, _Attempt, search, split_rows
 from nsr.program import Program
@@ -186,8 +187,8 @@ def test_without_time_one_network_is_read_and_no_rival_looked_for(monkeypatch):
     assert len(attempt.networks) > 1
     assert len(read) == 1
     rule = Reader(rows).read([Atom((("a", 1), ("b", 1), ("c", -1)))])
-    monkeypatch.setattr("nsr.learn.search.substitutes", lambda *_: [Atom.difference("a", "c")])
-    monkeypatch.setattr("nsr.learn.search._is_rival", lambda *_: True)
+    monkeypatch.setattr("nsr.learn.refinement.substitutes", lambda *_: [Atom.difference("a", "c")])
+    monkeypatch.setattr("nsr.learn.refinement.is_rival", lambda *_: True)
     assert not list(attempt.rivals(rule))
     in_time = _Attempt(rows, replace(late, deadline=math.inf))
     assert list(in_time.rivals(rule))
@@ -290,8 +291,7 @@ def test_a_sum_that_is_nearly_right_becomes_right_although_labels_are_wrong(near
     reader = Reader(rows)
     rule = reader.read([Atom(tuple(near.items()))], origin="training")
     assert str(rule.expression) != "a + b > c"
-    attempt = _Attempt(rows, Settings(restarts=2, errors=0.1, rng=rng))
-    assert str(attempt.polished(reader, rule).expression) == "a + b > c"
+    assert str(polished(reader, rule).expression) == "a + b > c"
 
 
 def test_a_comparison_that_decides_few_rows_must_be_the_only_one_that_does():

@@ -15,15 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.learn.alternatives import conventional, factor, not_distinguished
+from nsr.learn.alternatives import conventional, not_distinguished
 from nsr.learn.base import PROPOSALS
-from nsr.learn.candidates import candidate_sums, evenly_spaced, neighbours, short_sums
-from nsr.learn.chains import grown, parts_by_size
+from nsr.learn.candidates import candidate_sums, evenly_spaced, short_sums
+from nsr.learn.chains import grown
 from nsr.learn.diagnostics import deciding_rows, margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.exceptions import exact_rule
 from nsr.learn.interactions import Interactions
-from nsr.learn.lookups import read_lookup, shorter_conditions, without_overlaps
+from nsr.learn.lookups import read_lookup
 from nsr.learn.networks import Inputs, Network, columns_that_matter, train_networks
 from nsr.learn.objections import (
     asks_conditions_only,
@@ -35,11 +35,9 @@ from nsr.learn.objections import (
     time_objection,
     vague_atom,
 )
-from nsr.learn.order_reading import read_order
-from nsr.learn.orders import is_order
-from nsr.learn.precision import SUBSTITUTE, multiples, simpler_sums, substitutes
 from nsr.learn.proposals import propose
 from nsr.learn.ratios import Multiple, best_multiples
+from nsr.learn.refinement import CLOSE, SAME, as_one_idea, as_written, is_rival, polished, rivals, with_simpler_parts
 from nsr.learn.rules import Alternatives, Preferred, Reader, Rule, description_length, nats_without_rule
 from nsr.learn.steps import steps_along_one_sum
 from nsr.learn.votes import read_votes, voting_atoms
@@ -67,14 +65,6 @@ MATTERING, FEW_MATTERING = 9, 6
 """How many columns are taken for those that matter; so many are screened where there are more than two classes."""
 CONFIRMATIONS = 4
 """How many other seeds may be needed to confirm a rule: each that leads to a better one begins anew."""
-CLOSE = 2.0
-"""Nats by which another rule may be longer and still explain the rows as well."""
-SAME = 0.005
-"""The share of the rows on which rules of two seeds may differ and still count as the same: in a constant, say."""
-SAME_MULTIPLE = 0.02
-"""The same for another factor of a comparison of a column with a multiple of another, which the evidence names."""
-APART = 15.0
-"""Nats by which a rule may be longer if it has plain comparisons in the place of a heavily weighted sum."""
 EXTENDED = 3
 """How many rules are extended by further comparisons."""
 SUSPICIOUS = 0.01
@@ -150,18 +140,13 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
         since = PROPOSALS.index(found.rule.origin)
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
         other = attempt.reread(attempt.best())
-        if not _is_rival(other, found.rule) or _agree(found, other, attempt.rows.columns, rows):
+        if not is_rival(other, found.rule) or _agree(found, other, attempt.rows.columns, rows):
             return found
         rival = attempt.rows.columns.readable(other.expression)
         if other.nats >= found.rule.nats - CLOSE:
             break
         rival, found = found.columns.readable(found.rule.expression), attempt.found()
     return _not_the_only_one(found, rival)
-
-
-def _is_rival(other: Rule, rule: Rule, margin: float = CLOSE) -> bool:
-    """Whether another rule explains the rows about as well; one that rows contradict is no rival of an exact one."""
-    return other.nats <= rule.nats + margin and (rule.wrong > 0 or other.wrong == 0)
 
 
 def _not_the_only_one(found: Found, other: Expression) -> Found:
@@ -286,64 +271,9 @@ class _Attempt:
             return chosen
         if self._best is None or self._best[0] is not chosen.expression:
             reader = Reader(self.seen, self.settings.preferred)
-            alternatives = {
-                atom.weights: [*simpler_sums(reader, chosen.atoms, at), *multiples(reader, chosen.atoms, at)]
-                if len(atom.weights) > 1
-                else shorter_conditions(reader.rows.columns, atom)
-                for at, atom in enumerate(chosen.atoms)
-            }
-            again = reader.read(chosen.atoms, alternatives, origin=chosen.origin)
-            final = min((chosen, again), key=lambda rule: (rule.wrong, rule.nats))
-            self._best = chosen.expression, self._finished(reader, self.polished(reader, final))
+            final = min((chosen, with_simpler_parts(reader, chosen)), key=lambda rule: (rule.wrong, rule.nats))
+            self._best = chosen.expression, as_written(reader, polished(reader, final, self.settings.deadline))
         return self._best[1]
-
-    def _finished(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule as a person would write it, as long as the rows are described as well."""
-        return conventional(reader, self._counted(reader, self._ordered(reader, self._taken_apart(reader, rule))))
-
-    def _counted(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule as a count of its comparisons, if that is shorter and contradicts no more rows of an exact one."""
-        votes = read_votes(reader, rule.atoms, rule.origin)
-        if votes is None or (votes.wrong and not rule.wrong):
-            return rule
-        return min(rule, votes, key=lambda each: each.nats)
-
-    def _ordered(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule as a lexicographic order of its comparisons, and of further ones, if that is shorter."""
-        atoms = [part for atom in rule.atoms for part in parts_by_size(atom)]
-        order = read_order(reader, atoms, candidate_sums(reader.rows), rule.origin)
-        if order is None or (order.wrong and not rule.wrong):  # a rule that is right on all rows stays so
-            return rule
-        return min(rule, order, key=lambda each: each.nats)
-
-    def polished(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule with sums that differ in one column or weight as long as they explain the rows better.
-
-        Where labels are wrong, the weights of a network lead near the true sum, and not always to it. Sums of the
-        screen are only made shorter: what is to be added to them is for networks to say.
-        """
-        while time.monotonic() < self.settings.deadline:
-            nearby = {
-                atom.weights: neighbours(reader.rows.columns, atom.weights, more=rule.origin != "screen")
-                for atom in rule.atoms
-            }
-            better = reader.read(rule.atoms, nearby, origin=rule.origin)
-            if better.nats > rule.nats - 1e-6:
-                break
-            rule = better
-        return rule
-
-    def _taken_apart(self, reader: Reader, rule: Rule) -> Rule:
-        """A rule with ``20*a + c > 20*b + d`` as two comparisons, of a and b and of c and d, if these do as well.
-
-        Likewise with single texts in the place of sets of texts that overlap.
-        """
-        parts = [part for atom in rule.atoms for part in parts_by_size(atom)]
-        atoms = without_overlaps(reader.rows.columns, parts)
-        if set(atoms) == set(rule.atoms):
-            return rule
-        apart = reader.read(atoms, origin=rule.origin)
-        return apart if apart.wrong <= rule.wrong and apart.nats <= rule.nats + APART else rule
 
     def from_screen(self) -> None:
         """Comparisons of single columns and of two, chosen greedily."""
@@ -486,36 +416,6 @@ class _Attempt:
             return time_objection(self.settings.time_limit, 1 - rule.wrong / self.rows.total)
         return reason
 
-    def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
-        """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same.
-
-        They have other simple weights, or another comparison in the place of one that decides few rows: that could be
-        any of those that happen to put them on the same sides.
-        """
-        reader, sums = Reader(self.rows, self.settings.preferred), candidate_sums(self.rows)
-        for at, atom in enumerate(rule.atoms):
-            same = SAME if factor(self.rows.columns, atom) is None else SAME_MULTIPLE
-            others = [(Atom(weights), CLOSE, same) for weights in self._other_weights(reader, rule, at)]
-            others += [(other, SUBSTITUTE, 0.0) for other in substitutes(reader, rule.atoms, at, sums)]
-            for other, margin, same in others:
-                if self.settings.out_of_time:
-                    return
-                if other.weights != atom.weights:
-                    changed = self._changed(reader, [*rule.atoms[:at], other, *rule.atoms[at + 1 :]], rule)
-                    if _is_rival(changed, rule, margin):
-                        yield changed, same
-
-    def _changed(self, reader: Reader, atoms: list[Atom], rule: Rule) -> Rule:
-        """The rule of other atoms; an order, if the given one is an order and that describes the rows better."""
-        changed = reader.read_all(atoms, rule.origin)
-        order = read_order(reader, atoms, (), rule.origin) if is_order(rule.expression, rule.atoms) else None
-        return changed if order is None or order.nats >= changed.nats else order
-
-    def _other_weights(self, reader: Reader, rule: Rule, at: int) -> list[Weights]:
-        if len(rule.atoms[at].weights) == 1:
-            return []
-        return list(dict.fromkeys([*simpler_sums(reader, rule.atoms, at), *multiples(reader, rule.atoms, at)]))
-
     def reread(self, rule: Rule) -> Rule:
         """A rule that was read without the rows to judge by, read again with all rows if that explains them better."""
         before = _rescored(rule, self.seen, self.rows)
@@ -523,13 +423,15 @@ class _Attempt:
         if not _wrong(rule, self.judge):
             return conventional(reader, before)
         screen = Screen(self.rows.subset(evenly_spaced(self.rows, GROWN_ON)), candidate_sums(self.rows))
-        again = self.polished(reader, reader.read(rule.atoms, origin=rule.origin))
+        again = polished(reader, reader.read(rule.atoms, origin=rule.origin), self.settings.deadline)
         best = min(before, again, self._extended(screen, reader, again), key=lambda each: each.nats)
-        return conventional(reader, self._with_rival(self._counted(reader, self._ordered(reader, best))))
+        best = as_one_idea(reader, best)
+        others = (other for other, _ in self.rivals(best))
+        return conventional(reader, min((best, *others), key=lambda each: each.nats))
 
-    def _with_rival(self, rule: Rule) -> Rule:
-        """A rule, or one that differs in the weights of one comparison and describes all rows better."""
-        return min((rule, *(other for other, _ in self.rivals(rule))), key=lambda each: each.nats)
+    def rivals(self, rule: Rule) -> Iterator[tuple[Rule, float]]:
+        """Rules that explain all rows as well, each with the share of the rows on which it may differ all the same."""
+        return rivals(Reader(self.rows, self.settings.preferred), rule, self.settings.deadline)
 
     def _exact_rule(self, rule: Rule) -> str | None:
         """A longer rule that is right on all rows, if few rows contradict the rule and are hardly random."""
