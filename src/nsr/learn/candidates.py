@@ -69,7 +69,7 @@ def comparable(columns: Columns) -> Iterator[Weights]:
 
     Two columns are worth comparing if their spreads are similar, or if enough rows of each lie within the range of the
     other. Otherwise, the larger one alone is as good as their difference. Times are compared with times, and conditions
-    with nothing.
+    and other columns of 0 and 1 with nothing: nobody writes ``member <= paid`` for ``member == 0 or paid == 1``.
     """
     names, x = columns.names, columns.x.double().numpy()
     low, high = np.quantile(x, (0.05, 0.95), axis=0)
@@ -77,10 +77,11 @@ def comparable(columns: Columns) -> Iterator[Weights]:
     similar = np.abs(np.log(spread) - np.log(spread)[:, None]) <= np.log(COMPARABLE)
     within = np.array([_enough_within(x, column) for column in x.T])
     groups = [columns.meaning.group(name) for name in names]
+    binary = ((x == 0) | (x == 1)).all(0)
     yield from (Atom.difference(name).weights for name in names)
     for first in range(len(names)):
         for second in range(first + 1, len(names)):
-            if groups[first] != groups[second] or groups[first] == "condition":
+            if groups[first] != groups[second] or binary[first] or binary[second]:
                 continue
             if similar[first, second] or (within[first, second] and within[second, first]):
                 yield Atom.difference(names[first], names[second]).weights

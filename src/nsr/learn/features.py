@@ -35,6 +35,8 @@ MOST_CONDITIONS = 200
 """Of more conditions, those that are associated most with the target are kept."""
 EQUAL = (0.01, 0.99)
 """Two columns of text are compared if they are equal on a share of the rows in this range."""
+ANSWERS = 2
+"""Columns with so many texts, such as yes and no, are not compared: each is a condition of its own."""
 MOST_PAIRS = 200
 """How many pairs of columns of text are compared."""
 DAY = UNITS["day"]
@@ -236,6 +238,7 @@ def _texts_of_classes(cells: pd.Series, common: Sequence[str], target: pd.Series
 
 
 def _text_equalities(table: pd.DataFrame, names: Sequence[str]) -> Iterator[Compare]:
+    names = [name for name in names if table[name].nunique() > ANSWERS]
     for one, other in itertools.islice(itertools.combinations(names, 2), MOST_PAIRS):
         equal = (table[one].astype(object) == table[other].astype(object)).mean()
         if EQUAL[0] <= equal <= EQUAL[1]:

@@ -20,7 +20,7 @@ from nsr.learn.tidying import tidied
 from nsr.learn.verification import contradictions
 from nsr.program.expressions import Expression
 from nsr.program.program import Program
-from nsr.reading.derived import Meaning
+from nsr.reading.derived import Derived, Meaning
 
 FEW = 10
 """A numeric target with at most this many distinct values is also tried as classes."""
@@ -164,7 +164,7 @@ def choose_and_fit(
         model = make(errors=settings.errors, restarts=settings.restarts, time_limit=share, random_state=settings.seed)
         model.meaning, model.preferred = Meaning(features.derived, features.nullable), dict(features.preferred)
         model.allowed = settings.time_limit
-        model.merge_equal = many_rows_are_possible(x)
+        model.merge_equal = many_rows_are_possible(x, features.derived)
         model.on_progress = _progress_of(on_progress, position, len(candidates))
         models.append(model.fit(x, y, groups=groups))
         del model.on_progress  # a fitted model can be pickled
@@ -174,9 +174,19 @@ def choose_and_fit(
     return min(with_rule, key=_contradictions_and_size) if with_rule else models[-1]
 
 
-def many_rows_are_possible(x: pd.DataFrame) -> bool:
-    """Whether equal rows would be rare, were the columns independent: then those that are equal are copies."""
-    possible = np.log([max(column.nunique(), 1) for _, column in x.items()]).sum()
+def many_rows_are_possible(x: pd.DataFrame, derived: Derived | None = None) -> bool:
+    """Whether equal rows would be rare, were the columns independent: then those that are equal are copies.
+
+    Args:
+        x: Rows of numbers.
+        derived: What columns stand for: conditions on the same column of a table are not independent.
+    """
+    by_source: dict[str, list[str]] = {}
+    for name in x.columns:
+        used = set(derived[name].variables) if derived and name in derived else {name}
+        if len(used) == 1:
+            by_source.setdefault(used.pop(), []).append(name)
+    possible = np.log([len(x[names].drop_duplicates()) for names in by_source.values()]).sum()
     return bool(possible > np.log(COPIES * len(x)))
 
 

@@ -39,6 +39,9 @@ PER_NUMBER = 1.8
 """The same for each of several numbers of one comparison, since the simplest of each range was taken."""
 PER_FACTOR = 1.0
 """The same for each factor beyond three in a comparison of products, of which there are very many."""
+RIGHT_ROWS = 500
+"""A single sum that is right on so many rows is wrong on few others, even if its numbers were not quite those that are
+meant: it is enough that they are as simple as their ranges would lead one to expect."""
 PER_CONSTANT = 1.2
 """Nats by which each of many constants that few rows leave open must be simpler, on average."""
 CONSTANTS_PER_ROW = 0.005
@@ -171,11 +174,15 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     parallel = rows.n_classes > 2 and len({rule.atoms[at].canonical.weights for at in weighted}) == 1
     alone = (parallel or len(weighted) == 1) and (many or not rule.wrong)
     total, by_choice = sum(surprise.values()), _nats_by_choice(rows, rule) if weighted else 0.0
+    mostly_right = confirmed and not rule.wrong and len(rule.atoms) == 1 and len(rows) >= RIGHT_ROWS
     for at, nats in surprise.items():
         in_per_cent = is_in_per_cent(columns, rule.atoms[at])
         if confirmed and many and alone and not rule.wrong and in_per_cent:
             continue  # a constant of a / b, which may be open as that of a column may
-        if (total if parallel else nats) - by_choice < _needed(columns, rule.atoms[at], alone):
+        needed = (
+            0.0 if mostly_right and not _factors(columns, rule.atoms[at]) else _needed(columns, rule.atoms[at], alone)
+        )
+        if (total if parallel else nats) - by_choice < needed:
             return rule.atoms[at]
     return None
 

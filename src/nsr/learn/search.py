@@ -296,10 +296,10 @@ class _Attempt:
             self._add(grown(screen, self.reader, start, self.settings.deadline), origin=origin)
             if self.rules[-1].wrong == 0 or self.settings.out_of_time:
                 break
-        if self.best().wrong == 0 and self.finished():
-            return
         votes = (read_votes(self.reader, atoms, origin) for atoms in voting_atoms(screen))
         self.rules += [_rescored(rule, self.learn, self.seen) for rule in votes if rule is not None]
+        if self.best().wrong == 0 and self.finished():
+            return
         self._add_multiples(screen, origin)
         self._extend(screen.sums)
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from nsr.learn.proposals import best_cut
-from nsr.learn.rules import Reader, Rule, description_length
+from nsr.learn.rules import LN2, Reader, Rule, description_length
 from nsr.program.expressions import Compare, Count
 from nsr.program.simplification import SIGNS
 from nsr.reading.atoms import Atom
@@ -37,10 +37,11 @@ class _Vote:
 
 @dataclass(frozen=True, eq=False)
 class _Votes:
-    """Comparisons, and how many must hold, at least, for a row to be of class 1."""
+    """Comparisons, and how many must hold for a row to be of class 1: so many at least, or exactly."""
 
     votes: tuple[_Vote, ...]
-    least: int
+    operator: str
+    wanted: int
     nats: float
     """The length of the description: the comparisons, and the classes of the rows given how many hold."""
 
@@ -76,7 +77,7 @@ def read_votes(reader: Reader, atoms: Sequence[Atom], origin: str) -> Rule | Non
         if best.nats >= before:
             break
     parts = (Compare(vote.operator, *vote.atom.sides) for vote in best.votes)
-    return reader.tidied(Compare(">=", Count(*parts), best.least).simplified(), best.atoms, origin)
+    return reader.tidied(Compare(best.operator, Count(*parts), best.wanted).simplified(), best.atoms, origin)
 
 
 def _vote(rows: LabelledRows, atom: Atom) -> _Vote:
@@ -90,24 +91,27 @@ def _vote(rows: LabelledRows, atom: Atom) -> _Vote:
 
 
 def _counted(reader: Reader, votes: Sequence[_Vote]) -> _Votes:
-    """Votes with the number of them that describes the classes best."""
+    """Votes with the number of them that describes the classes best; those that hold exactly cost a bit more."""
     rows, count = reader.rows, np.sum([vote.holds for vote in votes], axis=0)
-    nats = [
-        description_length(rows.classes, (count >= least).astype(np.int64), rows.weight, 2)
-        for least in range(1, len(votes) + 1)
-    ]
     price = reader.prices([vote.atom for vote in votes])
-    return _Votes(tuple(votes), int(np.argmin(nats)) + 1, min(nats) + price)
+    options = []
+    for wanted in range(1, len(votes) + 1):
+        for operator, holds in ((">=", count >= wanted), ("=", count == wanted)):
+            nats = description_length(rows.classes, holds.astype(np.int64), rows.weight, 2) + price
+            options.append(_Votes(tuple(votes), operator, wanted, nats + LN2 * (operator == "=")))
+    return min(options, key=lambda each: each.nats)
 
 
 def _with_other_constants(reader: Reader, before: _Votes, at: int) -> Iterator[_Votes]:
     """One comparison with the constant that is best for the rows on which its vote decides, or with those of others."""
     rows, atom = reader.rows, before.votes[at].atom
     others = [vote for place, vote in enumerate(before.votes) if place != at]
-    deciding = np.flatnonzero(np.sum([vote.holds for vote in others], axis=0) == before.least - 1)
+    count = np.sum([vote.holds for vote in others], axis=0)
+    too_many = (count == before.wanted) & (before.operator == "=")
+    deciding = np.flatnonzero((count == before.wanted - 1) | too_many)
     if not len(deciding):
         return
-    side = np.where(rows.classes[deciding] == 1, 1, -1)
+    side = np.where((rows.classes == 1) ^ too_many, 1, -1)[deciding]
     cut = best_cut(rows.columns.subset(deciding), atom.weights, side, rows.weight[deciding])
     for constant in {cut.constant, Fraction(0), *(vote.atom.constant for vote in others)}:
         changed = _vote(rows, atom.with_constant(constant))

@@ -51,18 +51,21 @@ def delimited(engine: Engine, paths: Sequence[Path]) -> Source:
     options = [
         f"auto_detect = false, header = true, skip = {header.skip}, columns = {{{columns}}}",
         f"delim = {sql_text(header.separator)}, quote = {sql_text(quote)}, escape = {sql_text(escape)}",
-        f"nullstr = {sql_list(MISSING_MARKERS)}, strict_mode = true, null_padding = false",
+        "strict_mode = true, null_padding = false",
         f"max_line_size = {LONGEST_LINE}, buffer_size = {8 * LONGEST_LINE}",
         f"compression = '{'gzip' if is_gzip(paths[0]) else 'none'}'",
     ]
     files = sql_list(literal_path(path) for path in paths)
     before = header.skip + 1 + header.blank if len(paths) == 1 else 0
+    unmarked, marked = (
+        f"read_csv({files}, {', '.join(options)}, nullstr = {sql_list(each)})" for each in ([""], MISSING_MARKERS)
+    )
     return Source(
-        relation=f"read_csv({files}, {', '.join(options)})",
+        relation=marked,
         names=names,
         types=("VARCHAR",) * len(names),
         row_number=f"row_number() OVER () + {before}",
-        markers_removed=True,
+        with_markers=unmarked,
         decimal_comma=header.separator != ",",
     )
 

@@ -1,6 +1,7 @@
 """The kind of each column, found from all of its cells: a guess from the first rows, tested on all of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nsr.learn.tables import forms
@@ -19,7 +20,7 @@ from nsr.learn.tables.columns import (
 from nsr.learn.tables.engine import Engine, Progress, between
 from nsr.learn.tables.forms import FORMS, Form
 from nsr.learn.tables.source import MISSING_MARKERS, ROW, Source
-from nsr.learn.tables.text import sql_text
+from nsr.learn.tables.text import plural, sql_list, sql_text
 from nsr.program.kinds import Kind
 
 HEAD = 1_000
@@ -58,8 +59,31 @@ def find_columns(
         guessed |= again
         found |= guess.measure(wrong, again, between(on_progress, 0.8, 1.0))
     columns = [guess.column(place, guessed.get(place), found[place]) for place in range(len(types))]
+    columns = _with_notes_on_markers(engine, source, columns)
     engine.connection.unregister("nsr_head")
     return found[0]["rows"], columns
+
+
+def _with_notes_on_markers(engine: Engine, source: Source, columns: Sequence[Column]) -> list[Column]:
+    """The columns with a note where cells among texts, such as NA, are taken for missing: NA may be a region."""
+    markers = sql_list([marker for marker in MISSING_MARKERS if marker])
+    cells = {
+        place: typed_cell(f"c{place}", source.types[place])[0]
+        for place, column in enumerate(columns)
+        if column.kind is Kind.TEXT and column.missing and not column.problem
+    }
+    if not cells:
+        return list(columns)
+    is_marker = {place: f"{cell} IN (SELECT unnest({markers}))" for place, cell in cells.items()}
+    wanted = ", ".join(f"count_if({each}), mode({cells[place]}) FILTER ({each})" for place, each in is_marker.items())
+    ((*values,),) = engine.rows(f"SELECT {wanted} FROM {source.with_markers or source.relation}")
+    noted = list(columns)
+    for place, count, marker in zip(cells, values[::2], values[1::2], strict=True):
+        if count:
+            note = f"{plural(count, 'cell')} such as {marker!r} {'is' if count == 1 else 'are'} taken for missing"
+            before = columns[place].note
+            noted[place] = replace(columns[place], note=f"{before}; {note}" if before else note)
+    return noted
 
 
 def _create_cells(engine: Engine, source: Source) -> list[str]:
@@ -68,7 +92,7 @@ def _create_cells(engine: Engine, source: Source) -> list[str]:
     types, cells = [], []
     for place, given in enumerate(source.types):
         cell, sql_type = typed_cell(f"c{place}", given)
-        if sql_type == "VARCHAR" and not source.markers_removed:
+        if sql_type == "VARCHAR" and source.with_markers is None:
             cell = f"CASE WHEN {cell} NOT IN ({markers}) THEN {cell} END"
         types.append(sql_type)
         cells.append(f"{cell} AS c{place}")

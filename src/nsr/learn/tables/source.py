@@ -31,8 +31,8 @@ class Source:
     """The SQL type of each column; VARCHAR if the kind is to be found from the texts."""
     row_number: str = "row_number() OVER ()"
     """SQL of the number of a row."""
-    markers_removed: bool = False
-    """Whether DuckDB already reads texts that mark a missing value as NULL."""
+    with_markers: str | None = None
+    """The relation with the texts that mark a missing value, if DuckDB already reads these as NULL."""
     decimal_comma: bool = False
     """Whether a comma in a number is rather a decimal comma than a separator of thousands."""
 
