@@ -12,7 +12,7 @@ from nsr import EXACT, MLP, NAU, NSR, PAPER, Ensemble, Piecewise, Recipe, fit
 from nsr.adam import adam_step
 from nsr.data import COMPARISONS, Rows, all_pairs, function_of_all_pairs
 from nsr.native import library
-from nsr.training import Objective, _rows_of_members, fold
+from nsr.training import Objective, _padded, _rows_of_members, fold
 
 KINDS = {"nsr": NSR, "mlp": MLP}
 SHORT = Recipe(loss="mae", epochs=120, check_every=50)
@@ -544,3 +544,9 @@ def test_the_seconds_are_those_of_the_training():
     began = time.perf_counter()
     history = fit(NSR(2), (X, Y), dataclasses.replace(SHORT, epochs=1), engine="eager")
     assert 0 < history.seconds <= time.perf_counter() - began
+
+
+def test_the_last_member_is_repeated_until_a_block_is_full():
+    assert _padded(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), 4).tolist() == [[1, 2], [3, 4], [3, 4], [3, 4]]
+    assert _padded(torch.tensor([[1.0]]), 3).tolist() == [[1], [1], [1]]
+    assert _padded(torch.tensor([1.0, 2.0]), 2).tolist() == [1, 2]

@@ -263,12 +263,14 @@ def battery_tables(folder: Path) -> str:
 
 
 def mutants(folder: Path) -> str:
-    """The mutation score: of a first sample, before and after tests were added for it, and of a fresh one."""
+    """The mutation score: of a first sample, before and after tests were added for it, and of two fresh ones."""
     records = lines(folder, "mutants.jsonl")
-    samples = {name: [r for r in records if r["sample"] == name] for name in ("first", "fresh")}
+    samples = {name: [r for r in records if r["sample"] == name] for name in ("first", "fresh", "second")}
     columns = {"first sample": ("first", "at_first"), "the same, with the tests it led to": ("first", "outcome")}
     if samples["fresh"]:
         columns |= {"fresh sample": ("fresh", "at_first"), "with its tests": ("fresh", "outcome")}
+    if samples["second"]:
+        columns |= {"second fresh sample": ("second", "at_first"), "with its tests too": ("second", "outcome")}
     rows = []
     for part in (*dict.fromkeys(record["part"] for record in records), None):
         row = [part or "**all**"]

@@ -423,3 +423,56 @@ def test_the_texts_that_are_left_are_named():
     learned = commands.learn(table.assign(answer=answer), "answer")
     assert "not in" not in learned.rule
     assert learned.verified.wrong == 0
+
+
+SYMPTOMS = ("fever", "cough", "rash", "pain", "chill")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ("at least 2 of (chill == 'y', cough == 'y', fever == 'y', pain == 'y', rash == 'y')", lambda x: x.sum(1) >= 2),
+        ("exactly 2 of (chill == 'y', cough == 'y', fever == 'y', pain == 'y', rash == 'y')", lambda x: x.sum(1) == 2),
+        ("rash == 'y' or cough == 'y' and fever == 'y'", lambda x: (x[:, 0] & x[:, 1] | x[:, 2]) == 1),
+    ],
+)
+def test_columns_of_yes_and_no_alone(rule, holds, seed):
+    """Of 600 rows only 32 are different: they are no copies."""
+    x = np.random.default_rng(seed).integers(0, 2, (600, 5))
+    table = pd.DataFrame(np.where(x == 1, "y", "n"), columns=SYMPTOMS)
+    learned = commands.learn(table.assign(ill=np.where(holds(x), "yes", "no")), "ill")
+    assert learned.rule == f"yes if {rule}, else no"
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_texts_that_are_taken_for_missing_cells_are_reported(tmp_path, as_file):
+    """NA may be North America."""
+    regions = {"US": "NA", "CA": "NA", "DE": "EU", "FR": "EU", "JP": "AS"}
+    country = np.random.default_rng(0).choice(list(regions), 400)
+    table = pd.DataFrame({"country": country, "region": [regions[each] for each in country]})
+    path = tmp_path / "orders.csv"
+    table.to_csv(path, index=False)
+    messages: list[str] = []
+    learned = commands.learn(path if as_file else table, "region", on_message=messages.append)
+    count = (table.region == "NA").sum()
+    assert learned.dropped == count
+    assert f"column 'region': {count} cells such as 'NA' are taken for missing" in messages
+
+
+def test_empty_cells_are_no_surprise(tmp_path):
+    path = tmp_path / "orders.csv"
+    path.write_text("country,paid\n" + "DE,yes\n,no\nFR,no\n" * 40)
+    messages: list[str] = []
+    commands.learn(path, "paid", on_message=messages.append)
+    assert not any("taken for missing" in message for message in messages)
+
+
+@pytest.mark.outer
+@pytest.mark.parametrize("seed", [1, 3, 4])
+def test_a_weighted_sum_of_two_scores(seed):
+    rng = np.random.default_rng(seed)
+    rows = 800 if seed == 1 else 1_400
+    exam, project = rng.integers(0, 101, rows), rng.integers(0, 101, rows)
+    table = pd.DataFrame({"exam": exam, "project": project, "passed": 3 * exam + 2 * project >= 250})
+    assert commands.learn(table, "passed").rule == "True if 3*exam + 2*project >= 250, else False"

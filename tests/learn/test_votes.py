@@ -60,3 +60,19 @@ def test_two_comparisons_and_three_classes_do_not_vote():
     assert read_votes(Reader(labelled(x, x[:, 0] > 0)), [Atom((("a", 1),)), Atom((("b", 1),))], "screen") is None
     assert read_votes(Reader(three), [Atom(((name, 1),)) for name in "abc"], "screen") is None
     assert list(voting_atoms(Screen(three, candidate_sums(three)))) == []
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+def test_exactly_so_many_may_be_wanted(wanted):
+    x = integers(800, 4, wanted, low=0, high=100)
+    rows = labelled(x, (x >= 60).sum(1) == wanted)
+    rule = read_votes(Reader(rows), [Atom(((name, 1),), 50 + at) for at, name in enumerate("abcd")], "screen")
+    assert rule.wrong == 0
+    assert str(rule.expression).startswith("exactly ")
+
+
+def test_flags_are_counted_and_not_compared_with_each_other():
+    flags = integers(500, 5, 0, low=0, high=2)
+    rows = labelled(flags, flags.sum(1) >= 2)
+    assert all(len(weights) == 1 for weights in candidate_sums(rows))
+    assert str(best_of(rows).expression) == "at least 2 of (a == 1, b == 1, c == 1, d == 1, e == 1)"

@@ -116,6 +116,11 @@ def test_where_no_row_shows_equal_sides_the_comparison_is_strict():
     assert smallest_formula({(-1,): False, (1,): True}, SIDES[:1]) == Compare(">", A, B)
 
 
+def test_one_comparison_is_enough_where_patterns_are_missing():
+    table = {(-1, -1): False, (-1, 1): True, (0, 1): True, (1, 1): True}
+    assert smallest_formula(table, SIDES[:2]) == Compare(">", C, D)
+
+
 def test_four_comparisons_are_enough_where_less_than_would_make_five():
     """Each of the six comparisons costs the same: without that, a > b or a < b and c > d or a >= b and c == d."""
     table = dict(

@@ -472,7 +472,7 @@ def with_flags(expression: Expression, flags: set[str]) -> Expression:
     if not isinstance(expression, Compare) or not isinstance(expression.right, Constant):
         return rebuilt(expression, children)
     if not isinstance(expression.left, Variable) or expression.left.name not in flags:
-        return expression
+        return rebuilt(expression, children)
     holds = [bool(expression.evaluate({expression.left.name: value})) for value in (0, 1)]
     return Truth(holds[0]) if holds[0] == holds[1] else Compare("=", expression.left, holds.index(True))
 

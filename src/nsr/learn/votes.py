@@ -23,7 +23,6 @@ FEWEST, MOST = 3, 8
 """How many comparisons vote."""
 ROUNDS = 4
 """How often the constants are chosen anew, given the other votes."""
-TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +82,17 @@ def read_votes(reader: Reader, atoms: Sequence[Atom], origin: str) -> Rule | Non
 def _vote(rows: LabelledRows, atom: Atom) -> _Vote:
     """An atom with the operator for which it resembles class 1; rows at the constant go with those they resemble."""
     signs, ones = rows.signs(atom), rows.weight * (rows.classes == 1)
-    below, equal, above = (
-        float(ones[signs == sign].sum()) / max(float(rows.weight[signs == sign].sum()), TINY) for sign in (-1, 0, 1)
-    )
-    operator = (">" if above >= below else "<") + "=" * (equal >= (below + above) / 2)
+    equal = _share(rows, ones, signs == 0, 0.0)
+    below, above = (_share(rows, ones, signs == side, equal) for side in (-1, 1))
+    with_above = abs(equal - above) <= abs(equal - below) if (signs < 0).any() else not (signs > 0).any()
+    more = above >= below
+    operator = (">" if more else "<") + "=" * (with_above == more)
     return _Vote(atom, operator, np.isin(signs, list(SIGNS[operator])))
+
+
+def _share(rows: LabelledRows, ones: np.ndarray, some: np.ndarray, without: float) -> float:
+    """The share of class 1 among some rows; what is given if there are none."""
+    return float(ones[some].sum() / rows.weight[some].sum()) if some.any() else without
 
 
 def _counted(reader: Reader, votes: Sequence[_Vote]) -> _Votes:

@@ -364,3 +364,10 @@ def test_fifty_levels_and_five_thousand_nodes_are_read():
 def test_two_hundred_thousand_characters_are_read():
     text = constant(3)
     assert load(text + " " * (CHARACTERS - len(text))) == Program(Constant(3))
+
+
+def test_a_value_of_forty_characters_is_shown_and_a_longer_one_is_cut():
+    for text, shown in (("x" * 38, "x" * 38 + '"'), ("x" * 39, "x" * 35 + "...")):
+        with pytest.raises(InputError) as caught:
+            load(f'"{text}"')
+        assert str(caught.value).endswith(f'got "{shown}')
