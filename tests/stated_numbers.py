@@ -111,9 +111,7 @@ SETTINGS: Statements = {
         f"{rule_tables.DISTRACTORS[1]} irrelevant columns of scales from 10^-3 to 10^6",
         f"all {2 * FAR['rows'].default:,} fresh rows, half of them in a range "
         f"{FAR['magnitude'].default:,} times as wide",
-        f"some of fewer than {round(1 / CONSTANTS_PER_ROW)} rows",
         f"a fifth has {no_rule_tables.ROWS[0]} rows",
-        f"The tables with {no_rule_tables.ROWS[0]} rows",
     ),
     "docs/cluster.md": (f"the exit code {WRONG}", f"at most {WORDS[round(LONGEST / 60)]} minutes by estimate"),
     "docs/engine.md": ("with {members} members, {rows} rows and {redundancy} units".format(**engine_growth.USUAL),),
