@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nsr.learn import NSRClassifier, NSRRegressor
@@ -116,20 +117,18 @@ class Learned:
     def branches(self) -> list[tuple[str, int]]:
         """The conditions of the rule, and how many of the rows learned from meet each.
 
-        A row may meet several parts of an ``or``.
+        A row may meet several parts of an ``or``; of a choice, those that meet an earlier condition do not count.
         """
         if self.program is None:
             return []
-        conditions = [condition.simplified() for condition in _alternatives(self.program.expression)]
-        found = [(str(condition), self._count(condition)) for condition in conditions]
-        return [*found, ("otherwise", len(self.table) - self._count_any())] if found else []
-
-    def _count(self, condition: Expression) -> int:
-        return int(evaluate_cells(condition.simplified(), self.table, len(self.table)).sum())
-
-    def _count_any(self) -> int:
-        assert self.program is not None
-        return self._count(Or(*_alternatives(self.program.expression)))
+        expression = self.program.expression
+        conditions = _alternatives(expression)
+        first, found, met = _is_choice(expression), list[tuple[str, int]](), np.zeros(len(self.table), dtype=bool)
+        for condition in conditions:
+            holds = np.asarray(evaluate_cells(condition.simplified(), self.table, len(self.table)), dtype=bool)
+            found.append((str(condition.simplified()), int((holds & ~met if first else holds).sum())))
+            met |= holds
+        return [*found, ("otherwise", int((~met).sum()))] if found else []
 
     def summary(self) -> str:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
@@ -147,7 +146,9 @@ class Learned:
             which = f"row {first}" if wrong == 1 else f"rows {first}{', ...' if wrong > 5 else ''}"
             verdict = f"contradicted by {wrong:,} of {rows:,} rows ({which})"
         support = [f"{count:,} {printable(condition)}" for condition, count in self.branches()]
-        lines = [f"rows that meet each condition: {'; '.join(support)}"] if support else []
+        choice = self.program is not None and _is_choice(self.program.expression)
+        what = "rows that meet each condition, and none before it" if choice else "rows that meet each condition"
+        lines = [f"{what}: {'; '.join(support)}"] if support else []
         text = [printable(line) for line in str(evidence).splitlines()]
         return "\n".join([printable(str(self.rule)), "", verdict, *lines, *text])
 
@@ -158,15 +159,18 @@ def _alternatives(expression: Expression) -> list[Expression]:
         return list(expression.parts)
     if expression.is_boolean:
         return [expression]
-    found, before = list[Expression](), list[Expression]()
+    found = []
     while isinstance(expression, Where):
         condition, then, rest = expression.condition, expression.then, expression.otherwise
         if isinstance(then, Where) and not isinstance(rest, Where):
-            condition, rest = Not(condition).simplified(), then
-        found.append(condition if not before else Not(Or(*before)) & condition)
-        before.append(condition)
+            condition, rest = Not(condition), then
+        found.append(condition)
         expression = rest
     return found
+
+
+def _is_choice(expression: Expression) -> bool:
+    return isinstance(expression, Where)
 
 
 def printable(text: str) -> str:

@@ -4,14 +4,14 @@ The search knows texts as columns of 0 and 1, and has some value in the place of
 exclude all texts but one, or mention comparisons that only concern values which are not there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pandas as pd
 
 from nsr.program.conditions import OneOf
-from nsr.program.expressions import And, Compare, Constant, Expression, Or, Variable
+from nsr.program.expressions import Compare, Constant, Expression, Variable
 from nsr.program.kinds import Kind
-from nsr.program.substitution import rebuilt
+from nsr.program.substitution import rebuilt, without_parts
 from nsr.program.times import POINTS
 
 Wrong = Callable[[Expression], int]
@@ -35,22 +35,12 @@ def _shortened(expression: Expression, wrong: Wrong) -> Expression:
     """Leave out parts of and and or as long as no more rows contradict the rule."""
     least = wrong(expression)
     for _ in range(MOST_ROUNDS):
-        candidates = (each.simplified() for each in _without_a_part(expression))
+        candidates = sorted(without_parts(expression), key=lambda each: each.size)
         shorter = next((each for each in candidates if each.variables and wrong(each) <= least), None)
         if shorter is None:
             break
         expression = shorter
     return expression
-
-
-def _without_a_part(node: Expression) -> Iterator[Expression]:
-    """The expression without one part of an and or an or, the largest parts first."""
-    if isinstance(node, And | Or) and len(node.parts) > 1:
-        for part in sorted(node.parts, key=lambda each: -each.size):
-            yield type(node)(*(each for each in node.parts if each is not part))
-    for at, child in enumerate(node.children):
-        for changed in _without_a_part(child):
-            yield rebuilt(node, [*node.children[:at], changed, *node.children[at + 1 :]])
 
 
 def _with_few_texts(node: Expression, rows: pd.DataFrame) -> Expression:
