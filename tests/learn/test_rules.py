@@ -233,3 +233,36 @@ def test_two_wrong_labels_in_a_rare_case_make_a_formula_no_longer(seed):
     flipped = (x[:, :5] == x[:, 5:]).any(1) ^ (np.random.default_rng(seed).random(1200) < 0.05)
     rule = Reader(labelled(x, flipped)).read_all([Atom(((name, 1), ("f", -1))) for name in "abcde"], "screen")
     assert str(rule.expression) == "a == f or b == f or c == f or d == f or e == f"
+
+
+def spelled(x, y, text):
+    rows = labelled(x, y)
+    expression = Program.parse(text, ("a", "b")).expression
+    return str(Reader(rows).tidied(expression, [Atom((("a", 1),), 65), Atom((("b", 1),), 5)], "screen").expression)
+
+
+MIXED = "a >= 65 and b > 5 or a > 65 and b <= 5 or a <= 65 and b == 9"
+
+
+def test_a_border_has_one_spelling_unless_rows_demand_both():
+    x = np.random.default_rng(0).integers((0, 0), (100, 9), (400, 2)).astype(np.float64)
+    x[(x[:, 0] == 65) & (x[:, 1] <= 5), 0] = 64
+    wanted = Program.parse(MIXED, ("a", "b"))(x)
+    found = spelled(x, wanted, MIXED)
+    assert "a >= 65" in found
+    assert "a > 65" not in found
+    assert "a <= 65" not in found
+    open_tie = x[x[:, 0] != 65]
+    assert ">= 65" not in spelled(
+        open_tie, open_tie[:, 0] > 65, "a >= 65 and b > 5 or a > 65 and b <= 5 or a > 65 and b == 3"
+    )
+
+
+def test_rows_may_demand_both_spellings():
+    x = np.random.default_rng(0).integers((60, 0), (70, 9), (600, 2)).astype(np.float64)
+    text = "a >= 65 and b > 5 or a > 65 and b <= 5"
+    assert ((x[:, 0] == 65) & (x[:, 1] <= 5)).any()
+    assert ((x[:, 0] == 65) & (x[:, 1] > 5)).any()
+    found = spelled(x, Program.parse(text, ("a", "b"))(x), text)
+    assert ">= 65" in found
+    assert "a > 65" in found

@@ -304,7 +304,8 @@ class Reader:
 
     def tidied(self, expression: Expression, atoms: Sequence[Atom], origin: str) -> Rule:
         """An expression over some atoms as a rule, with its ties on the better side and without superfluous parts."""
-        return self._pruned(self.scored(self._with_best_ties(self._with_flags(expression)), atoms, origin))
+        expression = self._with_one_spelling(self._with_best_ties(self._with_flags(expression)))
+        return self._pruned(self.scored(expression, atoms, origin))
 
     def _pruned(self, rule: Rule) -> Rule:
         """A rule without those of its conditions that only explain a few rows, of which the labels may be wrong."""
@@ -335,14 +336,23 @@ class Reader:
         """The expression with > in the place of >=, or the reverse, where fewer rows contradict it."""
         if not self._contradicts(expression):
             return expression
-        for sides in dict.fromkeys(
-            (node.left, node.right)
-            for node in expression.walk()
-            if isinstance(node, Compare) and not isinstance(node.left, Count)
-        ):
+        for sides in _inequalities(expression):
             other = with_turned_ties(expression, sides).simplified()
             if self._contradicts(other) < self._contradicts(expression):
                 expression = other
+        return expression
+
+    def _with_one_spelling(self, expression: Expression) -> Expression:
+        """The expression with one of > and >= for each border, as long as no more rows contradict it."""
+        for sides in _inequalities(expression):
+            operators = {node.operator for node in _comparisons_of(expression, sides)}
+            if not (operators & {">", "<="} and operators & {">=", "<"}) or operators & {"=", "!="}:
+                continue
+            least = self._contradicts(expression)
+            options = [_spelled(expression, sides, spelling).simplified() for spelling in ((">", "<="), (">=", "<"))]
+            fitting = [each for each in options if self._contradicts(each) <= least]
+            before = set(expression.walk())
+            expression = max(fitting, key=lambda each: len(before & set(each.walk())), default=expression)
         return expression
 
     def _contradicts(self, expression: Expression) -> float:
@@ -464,6 +474,23 @@ def with_turned_ties(expression: Expression, sides: tuple[Expression, Expression
     if isinstance(expression, Compare) and (expression.left, expression.right) == sides:
         return Compare(turned.get(expression.operator, expression.operator), *sides)
     return rebuilt(expression, children)
+
+
+def _inequalities(expression: Expression) -> list[tuple[Expression, Expression]]:
+    """What is compared by an inequality, but for counts."""
+    compared = (node for node in expression.walk() if isinstance(node, Compare) and not isinstance(node.left, Count))
+    return list(dict.fromkeys((node.left, node.right) for node in compared if node.operator[0] in "<>"))
+
+
+def _comparisons_of(expression: Expression, sides: tuple[Expression, Expression]) -> list[Compare]:
+    return [node for node in expression.walk() if isinstance(node, Compare) and (node.left, node.right) == sides]
+
+
+def _spelled(expression: Expression, sides: tuple[Expression, Expression], spelling: tuple[str, str]) -> Expression:
+    """The expression with one of two operators, for above and for below, wherever it compares these two sides."""
+    if isinstance(expression, Compare) and (expression.left, expression.right) == sides:
+        return Compare(spelling[expression.operator[0] == "<"], *sides)
+    return rebuilt(expression, [_spelled(child, sides, spelling) for child in expression.children])
 
 
 def with_flags(expression: Expression, flags: set[str]) -> Expression:

@@ -40,6 +40,8 @@ SIMILAR = 0.8
 """Of pieces that are worth at least this share of the best one, the one with the fewest columns is taken."""
 RARE = 0.002
 """Rows that are left are not searched once they are fewer than this share."""
+FEW_LEFT = 30
+"""So few rows do not show how often a piece would hold by chance."""
 PLENTY = 0.4
 """If a piece gives the target on this share of the rows, dearer ones are not tried."""
 NEAR = 24
@@ -162,7 +164,7 @@ class _Search:
         some = False
         while waiting and len(self.taken) < MOST_PIECES and self.left.sum() > FEWEST:
             left = self._some_left()
-            valued = [self._valued(piece, left, self.left) for piece in waiting]
+            valued = [self._valued(piece, left) for piece in waiting]
             limit = SIMILAR * max(one.gain for one in valued)
             if limit <= 0:
                 break
@@ -178,13 +180,9 @@ class _Search:
             some = True
         return some
 
-    def _valued(self, piece: Piece, left: Numbers, is_left: np.ndarray) -> Valued:
-        """What a piece is worth on the rows that are left, which may be too few to show that its hits are rare."""
-        valued = self.judge.value(piece, left)
-        if valued.gain > 0:
-            return valued
-        among_all = self.judge.value(piece, self.rows, piece.holds(self.rows) & is_left)
-        return replace(valued, gain=max(valued.gain, among_all.gain))
+    def _valued(self, piece: Piece, left: Numbers) -> Valued:
+        """What a piece is worth on the rows that are left; if they are few, all rows show how rare its hits are."""
+        return self.judge.value(piece, left, among=self.rows if len(left) < FEW_LEFT else left)
 
     def pool(self) -> list[Valued]:
         """Pieces for the rows that are left, by price: dearer ones only where cheaper ones explain little."""
@@ -278,9 +276,8 @@ class _Search:
         holds = np.array([piece.holds(self.rows) for piece in pieces]).reshape(len(pieces), len(self.rows))
         for at in range(len(pieces) - 1, -1, -1):
             others = np.delete(holds, at, 0)
-            alone = np.asarray(~others.any(0))
-            rows = self.rows.subset(np.flatnonzero(alone))
-            if len(others) and (not len(rows) or self._valued(pieces[at], rows, alone).gain <= 0):
+            alone = self.rows.subset(np.flatnonzero(~others.any(0)))
+            if len(others) and (not len(alone) or self._valued(pieces[at], alone).gain <= 0):
                 holds, pieces = others, pieces[:at] + pieces[at + 1 :]
         order = np.argsort(-holds.sum(1), kind="stable")
         return Pieces(self.targets, tuple(pieces[at] for at in order), holds[order])

@@ -40,14 +40,16 @@ class Judge:
         self._derived = tuple(targets.columns.products)
         self._n_columns = len(targets.columns.names) - len(self._derived)
 
-    def value(self, piece: Piece, targets: Numbers, holds: np.ndarray | None = None) -> Valued:
-        """What a piece is worth on some rows, if it explains these among them."""
-        holds = piece.holds(targets) if holds is None else holds
+    def value(self, piece: Piece, targets: Numbers, *, among: Numbers | None = None) -> Valued:
+        """What a piece is worth on some rows; ``among`` shows how often it holds by chance, if it is not these."""
+        holds = piece.holds(targets)
         hits, rows = int(holds.sum()), len(targets)
         bits = piece.bits(self._n_columns, self._derived) + CLEAR
         if hits < FEWEST + len(piece.weights):
             return Valued(piece, holds, -bits)
-        return Valued(piece, holds, surprise(hits, rows, self._chance(piece, targets)) - bits)
+        return Valued(
+            piece, holds, surprise(hits, rows, self._chance(piece, targets if among is None else among)) - bits
+        )
 
     def constants(self, targets: Numbers, most: int) -> list[Valued]:
         """The values that the target has far more often than their neighbours."""
