@@ -168,28 +168,39 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     numbers look simple: that counts against them. Cuts of one sum into several classes support each other.
     """
     rows, columns = reader.rows, reader.rows.columns
-    many = CONSTANTS_PER_ROW * len(rows) >= 1
     weighted = [at for at, atom in enumerate(rule.atoms) if _factors(columns, atom) or not is_plain(atom)]
     surprise = {at: each.weights + each.constant for at in weighted if (each := known[at]) is not None}
     parallel = rows.n_classes > 2 and len({rule.atoms[at].canonical.weights for at in weighted}) == 1
-    alone = (parallel or len(weighted) == 1) and (many or not rule.wrong)
+    alone = (parallel or len(weighted) == 1) and (_many(rows) or not rule.wrong)
     total, by_choice = sum(surprise.values()), _nats_by_choice(rows, rule) if weighted else 0.0
-    mostly_right = confirmed and not rule.wrong and len(rule.atoms) == 1 and len(rows) >= RIGHT_ROWS
+    right = confirmed and not rule.wrong
     for at, nats in surprise.items():
-        in_per_cent = is_in_per_cent(columns, rule.atoms[at])
-        if confirmed and many and alone and not rule.wrong and in_per_cent:
-            continue  # a constant of a / b, which may be open as that of a column may
-        needed = (
-            0.0 if mostly_right and not _factors(columns, rule.atoms[at]) else _needed(columns, rule.atoms[at], alone)
-        )
-        if (total if parallel else nats) - by_choice < needed:
+        if (total if parallel else nats) - by_choice < _needed(rows, rule, at, alone=alone, right=right):
             return rule.atoms[at]
     return None
 
 
-def _needed(columns: Columns, atom: Atom, alone: bool) -> float:
-    """Nats by which the numbers of a comparison must be simpler than their ranges would lead one to expect."""
+def _many(rows: LabelledRows) -> bool:
+    """Whether rows may leave a constant open."""
+    return CONSTANTS_PER_ROW * len(rows) >= 1
+
+
+def _needed(rows: LabelledRows, rule: Rule, at: int, *, alone: bool, right: bool) -> float:
+    """Nats by which the numbers of a comparison must be simpler than their ranges would lead one to expect.
+
+    Args:
+        rows: All rows.
+        rule: What is judged.
+        at: Which of its comparisons.
+        alone: Whether no other comparison has numbers of its own.
+        right: Whether the rule is right on all rows, some of which it was not read from.
+    """
+    columns, atom = rows.columns, rule.atoms[at]
     factors, numbers = _factors(columns, atom), free_numbers(atom, columns)
+    if right and alone and _many(rows) and is_in_per_cent(columns, atom):
+        return -math.inf  # a constant of a / b, which may be open as that of a column may
+    if right and len(rule.atoms) == 1 and len(rows) >= RIGHT_ROWS and not factors:
+        return 0.0
     least = SURPRISING if alone and factors <= 3 else SURPRISING_TOGETHER
     return max(least + PER_FACTOR * max(factors - 3, 0), PER_NUMBER * numbers * (numbers > 1))
 
