@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -38,13 +39,33 @@ class Contender:
     @property
     def has_rules(self) -> bool:
         """Whether it is this library's, or a part of it: it may give a program."""
-        return self.make is _nsr or getattr(self.make, "func", None) is _nsr
+        return self.size is _nsr_size
 
 
 def _nsr(kind: str, **options: Any) -> Any:
     estimators = import_module("nsr.learn")
     make = estimators.NSRRegressor if kind == "number" else estimators.NSRClassifier
     return make(random_state=0, time_limit=TIME_LIMIT, **options)
+
+
+class _Untrained:
+    """An estimator of ours whose networks keep the weights they start with: what they propose is random."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def fit(self, X: Any, y: Any) -> "_Untrained":
+        """Fit, with a learning rate of 0."""
+        with patch.object(import_module("nsr.learn.networks"), "LEARNING_RATE", 0.0):
+            self._model.fit(X, y)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+
+def _untrained(kind: str) -> _Untrained:
+    return _Untrained(_nsr(kind))
 
 
 def _nsr_size(model: Any) -> int | None:
@@ -136,6 +157,7 @@ def _gplearn(kind: str) -> Any:
 CONTENDERS: Mapping[str, Contender] = {
     "nsr": Contender("NSR", "nodes", partial(_nsr), _nsr_size),
     "nsr-no-training": Contender("NSR, no training", "nodes", partial(_nsr, proposals=("screen",)), _nsr_size),
+    "nsr-untrained": Contender("NSR, untrained", "nodes", _untrained, _nsr_size, optional=True),
     "nsr-no-screen": Contender("NSR, no screen", "nodes", partial(_nsr, proposals=("training", "products")), _nsr_size),
     "tree": Contender("decision tree", "nodes", _tree, lambda model: model.tree_.node_count),
     "difference-tree": Contender(

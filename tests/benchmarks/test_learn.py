@@ -14,6 +14,7 @@ from rule_lines import LINES
 from scipy.stats import binomtest
 
 from nsr.errors import InputError
+from nsr.learn import NSRClassifier, networks
 from nsr.program import Program
 
 NAMES = [*LINES, "random", "ellipse", "sine-class", "clusters", "logistic", "numbers", "real"]
@@ -94,8 +95,17 @@ def test_ours_and_its_parts_may_give_programs():
     assert [name for name, contender in CONTENDERS.items() if contender.has_rules] == [
         "nsr",
         "nsr-no-training",
+        "nsr-untrained",
         "nsr-no-screen",
     ]
+
+
+def test_untrained_networks_keep_the_weights_they_start_with(monkeypatch):
+    rates = []
+    monkeypatch.setattr(NSRClassifier, "fit", lambda *_: rates.append(networks.LEARNING_RATE))
+    CONTENDERS["nsr-untrained"].make("binary").fit([[1.0], [2.0]], [0, 1])
+    assert rates == [0.0]
+    assert networks.LEARNING_RATE > 0
 
 
 def claimed(rule: str | None, table, fresh) -> dict:
