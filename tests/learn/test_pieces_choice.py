@@ -164,3 +164,45 @@ def test_numbers_that_held_out_rows_contradict_are_no_rule(monkeypatch):
     model = NSRRegressor(random_state=0).fit(x, np.abs(x[:, 0] - x[:, 1]))
     assert model.program_ is None
     assert model.evidence_.reason == "no rule: the best one is right on only 50 % of the held-out rows"
+
+
+def test_a_sum_on_half_of_the_rows_is_no_rule():
+    rng = np.random.default_rng(3)
+    x = pd.DataFrame({"base": rng.integers(0, 200, 600), "extra": rng.integers(0, 100, 600)})
+    y = np.where(rng.random(600) < 0.6, x["base"] + 2 * x["extra"], rng.integers(0, 400, 600))
+    assert re.match(r"no exact rule: sums of columns give the target on only \d\d\.\d+ %", fit(x, y).evidence_.reason)
+
+
+@pytest.fixture
+def marks() -> pd.DataFrame:
+    rng = np.random.default_rng(5)
+    return pd.DataFrame({name: rng.integers(0, 61, 500) for name in ("exam", "homework", "project", "bonus")})
+
+
+def test_two_rows_show_an_upper_limit(marks):
+    total = np.asarray(marks["exam"] + marks["homework"] + marks["project"])
+    limit = int(np.sort(total)[-2]) - 3
+    assert (total > limit).sum() == 2
+    model = fit(marks, np.minimum(total, limit))
+    assert model.rule_ == f"min(exam + homework + project, {limit})"
+    assert model.evidence_.agreement == 1
+
+
+def test_a_row_beyond_all_others_is_no_limit(marks):
+    total = np.asarray(marks["exam"] + marks["homework"] + marks["project"])
+    y = np.where(total == total.max(), total - 3, total)
+    assert (y != total).sum() == 1
+    assert fit(marks, y).rule_ == "exam + homework + project"
+
+
+LIMITED = {
+    "min(max(exam, homework), 57)": lambda t: np.minimum(np.maximum(t["exam"], t["homework"]), 57),
+    "max(4, min(exam, homework))": lambda t: np.maximum(np.minimum(t["exam"], t["homework"]), 4),
+    "clip(max(exam, homework), 6, 57)": lambda t: np.clip(np.maximum(t["exam"], t["homework"]), 6, 57),
+    "median(bonus, exam, homework)": lambda t: t[["exam", "homework", "bonus"]].median(axis=1),
+}
+
+
+@pytest.mark.parametrize("rule", LIMITED)
+def test_limits_of_a_maximum_are_no_median(marks, rule):
+    assert parts(fit(marks, LIMITED[rule](marks)).rule_) == parts(rule)

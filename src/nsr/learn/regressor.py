@@ -24,6 +24,7 @@ from nsr.learn.pieces.choice import (
     rounded_line,
     rounded_pieces,
     share_right,
+    within_limits,
 )
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
@@ -188,11 +189,12 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         targets = self.pieces_.targets
         if self.program_ is None or self.evidence_.agreement == 1:
             return
-        again = None
         if self.evidence_.origin == "points":
             again = added_points(targets)
         elif self.pieces_.covered.all():
             again = choose_between(self.pieces_, np.arange(len(targets)), settings)
+        else:
+            again = within_limits(Choice(self.program_.expression, self.evidence_), self.pieces_)
         if again is not None and again.evidence.reason is None:
             right = _share(targets, share_right(again.expression, self.pieces_))
             if right > self.evidence_.agreement:

@@ -14,7 +14,7 @@ from nsr.learn.evidence import RuleEvidence
 from nsr.learn.pieces import Piece, Pieces, Targets, points, recognise_order, recognise_ranges
 from nsr.learn.rules import Rule
 from nsr.learn.search import Settings, search
-from nsr.program.expressions import Compare, Constant, Expression, Variable, Where, total
+from nsr.program.expressions import Compare, Constant, Expression, Order, Variable, Where, total
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
@@ -39,6 +39,8 @@ EPSILONS = 16
 """By how many times the precision of the numbers a constant and its float may differ."""
 REMAINDERS = 3
 """Pieces are taken for one that is rounded if so many differ by less than a unit."""
+LIMITED = 2
+"""So many rows must have the target that is a limit of all others."""
 FEW_PIECES = 4
 """Up to so many pieces, it is reported how near rows come to where two of them are equal."""
 
@@ -59,9 +61,13 @@ def choose_between(pieces: Pieces, seen: np.ndarray, settings: Settings) -> Choi
         seen: The rows to choose by.
         settings: How to search for comparisons, if these are needed.
     """
-    if not len(pieces):
-        return None
     some = pieces.of(pieces.targets.subset(seen))
+    choice = _choice(pieces, some, settings) if len(pieces) else None
+    return choice and (within_limits(choice, some) or choice)
+
+
+def _choice(pieces: Pieces, some: Pieces, settings: Settings) -> Choice:
+    """The best function made of pieces, by some of the rows."""
     simple = _without_search(some, settings.errors, settings.rng)
     if simple:
         return Choice(simple[0], _evidence(simple[0], pieces))
@@ -71,6 +77,32 @@ def choose_between(pieces: Pieces, seen: np.ndarray, settings: Settings) -> Choi
     for learned in _learned(pieces, some, settings) if enough or len(pieces) <= MANY else ():
         return learned
     return Choice(pieces.pieces[0].expression(pieces.targets), _evidence(None, pieces, unknown=enough))
+
+
+def within_limits(choice: Choice, pieces: Pieces) -> Choice | None:
+    """The function with a lower or an upper limit, or both, if that makes it right on all rows, else None.
+
+    Two rows show a limit, although they are too few for a piece: wrong targets would not be equal and bound all others.
+    """
+    targets, expression, atoms = pieces.targets, choice.expression, list[Atom]()
+    wrong = ~share_right(expression, pieces)
+    answers = targets.columns.evaluate(Program(expression, targets.columns.names)).astype(np.float64)
+    for rank, beyond, operator in ((1, answers > targets.y, ">"), (2, answers < targets.y, "<")):
+        limits, counts = np.unique(targets.y[wrong & beyond], return_counts=True)
+        if len(limits) > 1 or (counts < LIMITED).any():
+            return None
+        for limit in map(as_rational, limits.tolist()):
+            atoms += filter(None, [Atom.from_comparison(Compare(operator, expression, Constant(limit)))])
+            expression = Order(rank, expression, Constant(limit)).simplified()
+    if not wrong.any() or not share_right(expression, pieces).all():
+        return None
+    known = _evidence_for(targets.columns, atoms, len(targets))
+    evidence = replace(
+        choice.evidence,
+        margins={**choice.evidence.margins, **known.margins},
+        not_covered=(*choice.evidence.not_covered, *known.not_covered),
+    )
+    return Choice(expression, evidence)
 
 
 def added_points(targets: Targets) -> Choice | None:
@@ -120,7 +152,7 @@ def _learned(pieces: Pieces, seen: Pieces, settings: Settings) -> Iterator[Choic
     """The comparisons that choose between pieces, learned as classes from the rows on which exactly one holds."""
     clear = np.flatnonzero(seen.clear)
     classes = seen.holds[:, clear].argmax(0)
-    if len(np.unique(classes)) < len(seen):
+    if len(seen) == 1 or len(np.unique(classes)) < len(seen):
         return
     rows = seen.targets.subset(clear)
     labelled = LabelledRows(rows.columns, classes, rows.weight, len(seen))

@@ -177,6 +177,7 @@ class _Search:
             waiting = [one.piece for one in valued if one.gain > -HOPE and one is not best]
             if best.piece.weights and self.left.sum() > FEWEST:  # other rows may have the same weights
                 waiting.append(with_constant(dict(best.piece.weights), self._some_left(), best.piece.origin))
+                waiting += [one.piece for one in self.judge.constants(self._some_left(), 1)]
             some = True
         return some
 

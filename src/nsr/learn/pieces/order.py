@@ -47,7 +47,27 @@ def _ranked(pieces: Pieces, errors: float) -> Expression | None:
                 kept, rank = others, other
                 break
     parts = [piece.expression(pieces.targets) for piece in kept]
-    return parts[0] if len(parts) == 1 else Order(rank, *parts).simplified()
+    if len(parts) == 1:
+        return parts[0]
+    if 1 < rank < len(kept) and (limited := _limited(kept, pieces)) is not None and agreement(limited, pieces) >= share:
+        return limited
+    return Order(rank, *parts).simplified()
+
+
+def _limited(kept: Sequence[Piece], pieces: Pieces) -> Expression | None:
+    """The least or the largest of several pieces, with a lower or an upper limit or both: what agrees better.
+
+    Where hardly any row has all pieces beyond a limit, this is the same as a middle rank of pieces and limits.
+    """
+    sloped = [piece.expression(pieces.targets) for piece in kept if piece.weights]
+    limits = sorted(piece.constant for piece in kept if not piece.weights)
+    if len(sloped) < 2 or not 1 <= len(limits) <= 2:
+        return None
+    options: list[Expression] = []
+    for extreme in (Order(1, *sloped), Order(len(sloped), *sloped)):
+        at_most = Order(1, extreme, limits[-1])
+        options += [at_most, Order(2, extreme, limits[0])] if len(limits) == 1 else [Order(2, at_most, limits[0])]
+    return max(options, key=lambda each: agreement(each, pieces)).simplified()
 
 
 def right(chosen: Sequence[Piece], rank: int, pieces: Pieces) -> float:
