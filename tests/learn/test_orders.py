@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from nsr.learn import orders, rules, search
+from nsr.learn import orders, refinement, rules, search
 from nsr.learn.order_reading import read_order
 from nsr.learn.orders import can_be_levels, is_order, order_nats, written_out
 from nsr.learn.rules import Reader
@@ -96,7 +96,7 @@ def test_the_price_of_an_order_decides_where_the_last_level_decides_few_rows(mon
 
     assert found() == Program.parse(VERSIONS)
     monkeypatch.setattr(rules, "is_order", lambda *_: False)
-    monkeypatch.setattr(search, "read_order", lambda *_: None)
+    monkeypatch.setattr(refinement, "read_order", lambda *_: None)
     assert found() != Program.parse(VERSIONS)
 
 
