@@ -693,8 +693,8 @@ def ablation(m: Measured) -> str:
     return paragraph(
         f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
         training contributes: on {len(lines)} of its lines, those of sums and products, the same search without training
-        reads {_read_back(_tables(m, "nsr-no-training", lines))} tables, with training
-        {_read_back(_tables(m, "nsr", lines))}."""
+        reads {_read_back(_tables(m, "nsr-no-training", lines))} tables, with networks that keep their random weights
+        {_read_back(_tables(m, "nsr-untrained", lines))}, with training {_read_back(_tables(m, "nsr", lines))}."""
     )
 
 
@@ -709,7 +709,9 @@ def battery(m: Measured) -> str:
     return paragraph(
         f"""Read back: {read(of(m, "nsr"))}; with 5 % of the labels flipped {read(flipped)}. *No training* is the same
         search without networks: of {len(never)} lines of sums, xor of sums and products it reads none,
-        {read(of(m, "nsr-no-training", never))} tables; with training {read(of(m, "nsr", never))}.
+        {read(of(m, "nsr-no-training", never))} tables; with training {read(of(m, "nsr", never))}. *Untrained* is the
+        whole search with networks that keep the random weights they start with, on these lines:
+        {read(of(m, "nsr-untrained", never))}.
         *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
         So counts and multiples are found by either, sums and products by training only.
         On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} are wrong on more than

@@ -206,3 +206,46 @@ LIMITED = {
 @pytest.mark.parametrize("rule", LIMITED)
 def test_limits_of_a_maximum_are_no_median(marks, rule):
     assert parts(fit(marks, LIMITED[rule](marks)).rule_) == parts(rule)
+
+
+@pytest.fixture
+def rentals() -> pd.DataFrame:
+    rng = np.random.default_rng(8)
+    n = 700
+    return pd.DataFrame(
+        {
+            "days": rng.integers(1, 7, n),
+            "rate": rng.uniform(20, 90, n).round(1),
+            "km": rng.integers(10, 1500, n),
+            "shipping": rng.uniform(3, 30, n).round(2),
+            "pets": rng.random(n) < 0.2,
+            "small": rng.random(n) < 0.5,
+            "guests": rng.integers(1, 6, n),
+            "id": rng.permutation(n),
+        }
+    )
+
+
+RENTALS = {
+    "a product and a column": lambda t: t["days"] * t["rate"] + t["shipping"],
+    "what is beyond some for each day": lambda t: t["days"] * t["rate"] + np.maximum(t["km"] - 100 * t["days"], 0) / 4,
+    "two products and a flag": lambda t: t["days"] * t["rate"] + 2.5 * t["days"] * t["guests"] + 20 * t["pets"],
+    "a base for each kind, and a kink": lambda t: (
+        np.where(t["small"], 8, np.where(t["pets"], 15, 40)) + 1.5 * t["km"] + np.maximum(t["km"] - 300, 0)
+    ),
+    "zero, a fixed amount or a share": lambda t: np.select(
+        [t["km"] <= 400, t["km"] <= 800], [0, 10], t["rate"] / 20 + 10
+    ),
+    "brackets": lambda t: np.select(
+        [t["km"] <= 400, t["km"] <= 800], [0.1 * t["km"], 0.2 * t["km"] - 40], 0.4 * t["km"] - 200
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RENTALS)
+def test_few_values_of_a_column_make_no_stairs(rentals, name):
+    y = np.asarray(RENTALS[name](rentals), dtype=float)
+    model = fit(rentals.astype(float), y)
+    far = rentals.assign(days=rentals["days"] + 20, km=3 * rentals["km"])
+    assert model.predict(far.astype(float)) == pytest.approx(np.asarray(RENTALS[name](far), dtype=float))
+    assert len(model.pieces_) <= 4

@@ -1,8 +1,10 @@
 """The search for the pieces of a numeric target."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -44,6 +46,10 @@ FEW_LEFT = 30
 """So few rows do not show how often a piece would hold by chance."""
 PLENTY = 0.4
 """If a piece gives the target on this share of the rows, dearer ones are not tried."""
+JOINED, MOST_FURTHER = 3, 3
+"""So many pieces are joined to one, or more, with so many further columns at most."""
+CLOSE = 1e-6
+"""The share of their spread by which constants may differ from what further columns give, before they are read."""
 NEAR = 24
 """Of very many columns, sums of two with free weights and sums of three are tried among so many."""
 
@@ -101,20 +107,34 @@ def _find_pieces(targets: Targets, rng: np.random.Generator, deadline: float | N
     search = _Search(targets, rng, deadline)
     pool = search.pool()
     plain: Pieces | None = search.run(pool) if most_rows(pool) >= PLENTY else None
-    if plain is not None and plain.covered.mean() > 1 - RARE:
+    if plain is not None and _is_complete(plain):
         return plain
     best = 0.0 if plain is not None else max((one.gain for one in pool), default=0.0)
     products = likely_products(targets, rng, worth=best) if in_time(deadline) else []
     plain = search.run(pool) if plain is None and not products else plain
-    if plain is not None and plain.covered.mean() > 1 - RARE:
+    if plain is not None and _is_complete(plain):
         return plain
     products = products or (sums_of_products(targets, rng) if in_time(deadline) else [])
     wider = _Search(targets.with_products(products), rng, deadline).run() if products else None
-    if wider is None or (plain is not None and plain.bits > wider.bits):
+    if wider is None or (plain is not None and not _explains_more(wider, plain)):
         return plain or search.run(pool)
     used = {name for piece in wider.pieces for name in piece.columns}
     needed = [pair for pair, name in zip(products, wider.targets.columns.products, strict=True) if name in used]
     return replace(wider, targets=targets.with_products(needed))
+
+
+def _is_complete(pieces: Pieces) -> bool:
+    """Whether pieces explain the rows, and hardly stand for a product, as ``rate``, ``2*rate`` and ``3*rate`` may."""
+    different = {piece.weights for piece in pieces.pieces if piece.weights}
+    alike = Counter(tuple(name for name, _ in weights) for weights in different)
+    return pieces.covered.mean() > 1 - RARE and max(alike.values(), default=0) < JOINED
+
+
+def _explains_more(wider: Pieces, plain: Pieces) -> bool:
+    """Whether pieces with products are to be taken: the others explain fewer rows, or as many with more pieces."""
+    if plain.covered.mean() > 1 - RARE:
+        return len(wider) < len(plain) and wider.covered.sum() >= plain.covered.sum()
+    return wider.bits >= plain.bits
 
 
 def most_rows(pool: list[Valued]) -> float:
@@ -254,7 +274,50 @@ class _Search:
         found, other = self._needed(taken), self._needed(list(dict.fromkeys([*taken, *self._shorter(taken)])))
         fewer = len(other) <= len(found) and other.covered.sum() >= found.covered.sum()
         best = other if fewer else found
+        joined = self._needed(self._joined(best))
+        best = joined if len(joined) < len(best) and joined.covered.sum() >= best.covered.sum() else best
         return replace(best, bits=sum(one.gain for one in self.taken))
+
+    def _joined(self, pieces: Pieces) -> list[Piece]:
+        """Pieces of which several that weigh the same columns alike are one, with further columns.
+
+        So ``a - 25``, ``a - 50`` and ``a - 75``, on different days, become ``a - 25*days``.
+        """
+        binary = ((self.rows.x == 0) | (self.rows.x == 1)).all(0)
+        flags = {name for name, is_flag in zip(self.rows.names, binary, strict=True) if is_flag}
+        families: dict[tuple[tuple[str, Fraction], ...], list[int]] = {}
+        for at, piece in enumerate(pieces.pieces):
+            shared = tuple((name, weight) for name, weight in piece.weights if name not in flags)
+            families.setdefault(shared, []).append(at)
+        found: list[Piece] = []
+        for shared, family in families.items():
+            several = [pieces.pieces[at] for at in family]
+            flagged = len(several) > 1 and any(flags & set(piece.columns) for piece in several)
+            alone = pieces.holds[family].any(0) & ~np.delete(pieces.holds, family, 0).any(0)
+            one = None
+            if shared and alone.any() and (flagged or len(several) >= JOINED):
+                one = self._one_piece(shared, self.rows.subset(np.flatnonzero(alone)))
+            found += several if one is None else [one]
+        return found
+
+    def _one_piece(self, shared: tuple[tuple[str, Fraction], ...], rows: Numbers) -> Piece | None:
+        """The piece with some weights that holds on all rows, with as few further columns as possible."""
+        columns = [self.rows.names.index(name) for name, _ in shared]
+        weights = [float(weight) for _, weight in shared]
+        rest = rows.y - rows.x[:, columns] @ np.array(weights)
+        x, rest = rows.x - rows.x.mean(0), rest - rest.mean()
+        size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
+        chosen: list[int] = []
+        left, solved = rest, np.zeros(0)
+        while len(chosen) < MOST_FURTHER and np.abs(left).max() > CLOSE * np.abs(rest).max():
+            follows = np.abs(x.T @ left) / size
+            follows[columns + chosen] = 0.0
+            chosen.append(int(follows.argmax()))
+            solved = np.linalg.lstsq(x[:, chosen], rest, rcond=None)[0]
+            left = rest - x[:, chosen] @ solved
+        proposal = Proposal((*columns, *chosen), (*weights, *solved.tolist()), "consensus")
+        found = read_piece(proposal, rows, self.judge)
+        return found.piece if found is not None and found.holds.all() else None
 
     def _shorter(self, pieces: list[Piece]) -> Iterator[Piece]:
         """Pieces without one of their columns, with the constants that most of their rows have.

@@ -74,19 +74,21 @@ def _proposals(targets: Targets, rng: np.random.Generator) -> Iterator[tuple[Pai
 def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
     """Pairs of columns whose products have a weight in a sum of columns and products that fits many rows.
 
-    Of columns that are too many for the rows, those that follow the target most are tried.
+    Where there are too many for the rows, those columns are tried that follow the target most.
     """
-    columns = np.arange(targets.x.shape[1])
-    if len(columns) * (len(columns) + 3) // 2 > min(MOST_TERMS, len(targets) // 3):
-        x, y = targets.x - targets.x.mean(0), targets.y - targets.y.mean()
-        follows = np.abs(x.T @ y) / np.sqrt(np.maximum((x**2).sum(0), 1e-300))
-        columns = np.sort(np.argsort(-follows)[: int(np.sqrt(2 * min(MOST_TERMS, len(targets) // 3))) - 2])
-    first, second = np.triu_indices(len(columns))
+    x, y = targets.x - targets.x.mean(0), targets.y - targets.y.mean()
+    follows = np.abs(x.T @ y) / np.sqrt(np.maximum((x**2).sum(0), 1e-300))
+    most = min(MOST_TERMS, len(targets) // 3)
+    columns = np.argsort(-follows, kind="stable")[: most // 2]
+    factors = columns[: int(np.sqrt(2 * (most - len(columns)) + 0.25) - 0.5)]
+    first, second = (factors[at] for at in np.triu_indices(len(factors)))
+    new = _is_new(targets, first, second)
+    first, second = first[new], second[new]
     rows = targets.numbers.some(np.arange(len(targets)), 6 * MOST_TERMS, rng)
-    x = rows.x[:, columns]
-    for one in least_squares(Sample(np.column_stack([x, x[:, first] * x[:, second]]), rows.y, rows.resolution, rng), 1):
+    terms = np.column_stack([rows.x[:, columns], rows.x[:, first] * rows.x[:, second]])
+    for one in least_squares(Sample(terms, rows.y, rows.resolution, rng), 1):
         used = [at - len(columns) for at in one.columns if at >= len(columns)]
-        pairs = [(int(columns[first[at]]), int(columns[second[at]])) for at in used]
-        if 0 < len(pairs) <= MOST_PRODUCTS and all(_is_new(targets, *pair) for pair in pairs):
+        pairs = [(int(min(first[at], second[at])), int(max(first[at], second[at]))) for at in used]
+        if 0 < len(pairs) <= MOST_PRODUCTS:
             return pairs
     return []

@@ -18,6 +18,10 @@ LARGEST_DENOMINATOR = 60
 """Weights that are no short decimal may be fractions with denominators up to this."""
 LONGEST = 64.0
 """Weights with more bits than this, about nine digits, are no weights that a person wrote."""
+NEIGHBOURS = 12
+"""Among so many values on either side, those that occur much more often than the others are special."""
+MUCH = 8
+"""How much more often."""
 CLEAR = 8.0
 """Bits by which a piece must be better than chance."""
 
@@ -68,20 +72,27 @@ class Judge:
     def _chance_of_constant(self, constant: float) -> float:
         """How often a value would occur if it were nothing special: as often as its neighbours.
 
-        At an end of the range, the two nearest values are extrapolated.
+        Neighbours that are special themselves do not count. At an end of the range, the nearest two are extrapolated.
         """
         n = int(self._counts.sum())
         at = int(np.abs(self._values - constant).argmin())
-        below, above = self._counts[:at][::-1][:2], self._counts[at + 1 :][:2]
+        below, above = _usual(self._counts[:at][::-1])[:2], _usual(self._counts[at + 1 :])[:2]
         if len(below) and len(above):
             usual = float(max(below.max(), above.max()))
         else:
             usual = max((float(max(c.max(), c[0] ** 2 / c[-1])) for c in (below, above) if len(c)), default=0.0)
         others = np.delete(self._counts, at)
-        others = others[others <= 8 * (1 + np.median(others))] if len(others) else others
+        others = others[others <= MUCH * (1 + np.median(others))] if len(others) else others
         pairs = max(float(others.sum()) * (float(others.sum()) - 1), 1.0)
         repeated = float((others * (others - 1)).sum()) / pairs
         return min(max(usual / n if usual > 1 else 0.0, repeated, 1 / n**2), 1.0)
+
+
+def _usual(counts: np.ndarray) -> np.ndarray:
+    """Counts of the neighbours on one side, without the nearest if these occur far more often than those behind."""
+    near = counts[:NEIGHBOURS]
+    drops = np.flatnonzero(near[:-1] > MUCH * (1 + near[1:]))
+    return counts[drops[-1] + 1 :] if len(drops) else counts
 
 
 def read_piece(proposal: Proposal, targets: Numbers, judge: Judge) -> Valued | None:
