@@ -1,4 +1,5 @@
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 from nsr.learn import NSRClassifier, commands
-from nsr.learn.alternatives import conventional, factor, is_in_per_cent, not_distinguished
+from nsr.learn.alternatives import conventional, factor, is_in_per_cent, not_distinguished, open_factors
 from nsr.learn.objections import vague_atom
 from nsr.learn.page import write_page
 from nsr.learn.rules import Reader
@@ -126,3 +127,31 @@ def test_a_weighted_comparison_that_some_of_a_few_rows_contradict_needs_clearly_
     rule = reader.read_all([Atom((("a", 1), ("b", -3)))], "training")
     assert rule.wrong == flipped
     assert (vague_atom(reader, rule) is not None) == is_vague
+
+
+@pytest.mark.parametrize(("border", "weights"), [(0.4283, (7, -3)), (1.568, (125, -196))])
+def test_a_factor_that_is_neither_simple_nor_in_per_cent_is_vague(border, weights):
+    reader = Reader(labelled(border, keep_away=(border, border), count=700))
+    rule = reader.read_all([Atom((("a", weights[0]), ("b", weights[1])))], "screen")
+    assert rule.wrong <= 2
+    assert vague_atom(reader, rule) is not None
+
+
+@pytest.mark.parametrize(("border", "weights"), [(3.0, (1, -3)), (0.75, (4, -3)), (1.25, (4, -5)), (0.4, (5, -2))])
+def test_simple_factors_are_not_vague(border, weights):
+    reader = Reader(labelled(border, keep_away=(border, border), count=700))
+    rule = reader.read_all([Atom((("a", weights[0]), ("b", weights[1])))], "screen")
+    assert vague_atom(reader, rule) is None
+
+
+def test_how_far_a_factor_is_open_is_part_of_the_evidence():
+    rows = labelled(0.8731, keep_away=(0.8691, 0.8747))
+    rule = Reader(rows).read_all([Atom((("a", 100), ("b", -87)))], "screen")
+    assert rule.wrong == 0
+    ratio = rows.columns.x[:, 0].numpy() / rows.columns.x[:, 1].numpy()
+    (text,) = open_factors(Reader(rows), rule)
+    low, high = (float(number) for number in re.fullmatch(r"0\.87 could be ([\d.]+) to ([\d.]+) \(.*\)", text).groups())
+    assert ratio[ratio < 0.87].max() == pytest.approx(low, abs=1e-4)
+    assert ratio[ratio > 0.87].min() == pytest.approx(high, abs=1e-4)
+    turned = Reader(rows).read_all([Atom((("a", 23), ("b", -20)))], "screen")
+    assert open_factors(Reader(rows), turned)[0].startswith("1.15 could be 1.14")

@@ -1,9 +1,12 @@
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
 
+from nsr.learn.alternatives import conventional
 from nsr.learn.rules import Reader
-from nsr.learn.ties import with_usual_ties
+from nsr.learn.ties import with_ties_of_others, with_usual_ties
 from nsr.program import Compare, Count, Program
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
@@ -85,3 +88,29 @@ def test_equality_is_included_where_rows_say_so():
     x = np.random.default_rng(1).integers(0, 20, (600, 3))
     truth = "at least 2 of (a >= 10, b >= 10, c >= 10)"
     assert usual(rows(x, truth, list(range(20))), "at least 2 of (a > 10, b >= 10, c >= 10)") == same(truth)
+
+
+def graded(cuts: dict[int, str], *, unseen: set[int]) -> LabelledRows:
+    """Rows of points, with grades by cut points, and no row at some of the cuts."""
+    points = np.array([each for each in range(101) if each not in unseen])
+    classes = sum(points >= cut if operator == ">=" else points > cut for cut, operator in cuts.items())
+    return LabelledRows(
+        Columns(torch.tensor(points)[:, None], ["points"]), classes, np.ones(len(points)), len(cuts) + 1
+    )
+
+
+@pytest.mark.parametrize("operator", [">=", ">"])
+def test_a_tie_that_no_row_shows_follows_the_others_of_its_column(operator):
+    rows = graded(dict.fromkeys((60, 70, 80, 90), operator), unseen={70, 90})
+    reader = Reader(rows)
+    rule = reader.read_all([Atom.difference("points", None, Fraction(cut)) for cut in (60, 70, 80, 90)], "screen")
+    text = str(conventional(reader, rule).expression)
+    assert conventional(reader, rule).wrong == 0
+    assert text.count(operator + " ") == 4 or text.count("<" + "=" * (operator == ">") + " ") == 4
+
+
+def test_ties_that_rows_show_stay_where_they_differ():
+    rows = graded({60: ">=", 70: ">", 80: ">="}, unseen={80})
+    reader = Reader(rows)
+    rule = reader.read_all([Atom.difference("points", None, Fraction(cut)) for cut in (60, 70, 80)], "screen")
+    assert with_ties_of_others(reader, rule) == rule

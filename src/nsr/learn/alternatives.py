@@ -5,12 +5,13 @@ factor above 1 is taken, as in ``income >= 3*rent``. It applies only where two f
 and the same rows contradict both. The other one is part of the evidence.
 """
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from nsr.learn.precision import multiples
+from nsr.learn.precision import multiples, ranges_of_factor
 from nsr.learn.rules import Reader, Rule
-from nsr.learn.ties import with_usual_ties
+from nsr.learn.ties import with_ties_of_others, with_usual_ties
 from nsr.program.expressions import MIRRORED, Compare, Expression, Linear, Variable
 from nsr.reading.atoms import Atom, Weights
 from nsr.reading.columns import Columns
@@ -39,14 +40,14 @@ def factor(columns: Columns, atom: Atom) -> Fraction | None:
 
 
 def is_in_per_cent(columns: Columns, atom: Atom) -> bool:
-    """Whether an atom compares a column with a multiple of another, by a factor of whole per cents."""
+    """Whether an atom compares a column with a multiple of another, of whole per cents, either way round."""
     known = factor(columns, atom)
-    return known is not None and (known * PER_CENT).denominator == 1
+    return known is not None and any((each * PER_CENT).denominator == 1 for each in (known, 1 / known))
 
 
 def conventional(reader: Reader, rule: Rule) -> Rule:
     """The rule with 5 % more in the place of 5 % less, and so on, where both fit the same rows; with its usual ties."""
-    rule, columns = with_usual_ties(reader, rule), reader.rows.columns
+    rule, columns = with_ties_of_others(reader, with_usual_ties(reader, rule)), reader.rows.columns
     for at in range(len(rule.atoms)):
         known = factor(columns, rule.atoms[at])
         if known is None or known > 1:
@@ -70,6 +71,37 @@ def not_distinguished(reader: Reader, rule: Rule) -> tuple[str, ...]:
                 pair = (_as_multiple(columns, one, each) for one, each in ((rule, atom), (changed, new)))
                 found.append(" and ".join(pair))
     return tuple(dict.fromkeys(found))
+
+
+def open_factors(reader: Reader, rule: Rule) -> tuple[str, ...]:
+    """For each factor of a rule that is right on all rows, from where to where it could be as far as they show."""
+    columns, found = reader.rows.columns, list[str]()
+    for at, atom in enumerate(rule.atoms if not rule.wrong else ()):
+        known = factor(columns, atom)
+        if known is None:
+            continue
+        own = Fraction(-atom.weights[1][1], atom.weights[0][1])
+        inside = [(low, high) for low, high in ranges_of_factor(reader, rule.atoms, at) if low <= own <= high]
+        if not inside:
+            continue
+        low, high = inside[0]
+        one, two = atom.columns
+        if known != own:
+            (low, high), one, two = (1 / high, 1 / low), two, one
+        text = f"{_decimal(known)} could be {_four_digits(low, up=True)} to {_four_digits(high, up=False)}"
+        found.append(f"{text} (between {columns.readable(Variable(one))} and {columns.readable(Variable(two))})")
+    return tuple(found)
+
+
+def _decimal(number: Fraction) -> str:
+    return str(Linear([(number, Variable("x"))])).removesuffix("*x")
+
+
+def _four_digits(number: Fraction, *, up: bool) -> str:
+    """A positive number in four digits, not beyond it in one direction."""
+    step = Fraction(10) ** (math.floor(math.log10(number)) - 3)
+    count = -(-number // step) if up else number // step
+    return f"{float(count * step):.4g}"
 
 
 def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Fraction, Rule]]:

@@ -132,7 +132,7 @@ class Margin:
 
     def _written(self, distance: float) -> str:
         duration = None if self.microseconds is None else duration_text(round(distance * self.microseconds))
-        return duration or f"{distance:.3g}"
+        return duration or np.format_float_positional(float(f"{distance:.3g}"), trim="-")
 
 
 def deciding_rows(reader: Reader, rule: Rule) -> list[np.ndarray]:

@@ -39,6 +39,8 @@ class RuleEvidence(Evidence):
     """Whether the rule changed, say in a constant, when it was read again together with the held-out rows."""
     margins: Mapping[str, Margin] = field(default_factory=dict)
     """For each comparison, how near the rows come to where it changes."""
+    factors: tuple[str, ...] = ()
+    """For multiples, as in ``a > 1.1*b``: from where to where the factor could be as far as the rows show."""
     exact: str | None = None
     """For two classes: a longer rule, right on all rows, that the few rows which contradict this one would show."""
     reason: str | None = None
@@ -61,6 +63,8 @@ class RuleEvidence(Evidence):
         lines.append(f"found by: {self.found_by}")
         for pair, margin in list(self.margins.items())[:MOST_MARGINS]:
             lines.append(f"rows nearest to the border between {pair}: {margin}")
+        if self.factors:
+            lines.append(f"factors that the rows leave open: {'; '.join(self.factors[:MOST_MARGINS])}")
         if self.not_covered:
             lines.append(f"not covered by the data: {listed(self.not_covered)}")
         if self.not_distinguished:

@@ -273,6 +273,6 @@ def _round_durations(unit: int) -> list[Fraction]:
     """Numbers of days, hours and minutes, the roundest first, of both signs."""
     days = [DAY * each for each in range(1, 1000)]
     hours = [UNITS["hour"] * each for each in range(1, 73)]
-    minutes = [UNITS["minute"] * each for each in range(1, 121)]
+    minutes = [UNITS["minute"] * each for each in (*range(1, 121), *range(135, 1_440, 15))]
     sizes = sorted({*days, *hours, *minutes}, key=lambda each: (each % DAY != 0, each % UNITS["hour"] != 0, each))
     return [Fraction(0), *(Fraction(sign * each, unit) for each in sizes for sign in (1, -1))]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.stats import binom
 
-from nsr.learn.alternatives import is_in_per_cent
+from nsr.learn.alternatives import factor, is_in_per_cent
 from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import (
     BY_CHANCE,
@@ -28,6 +28,8 @@ CLEAR = 3.0
 """Nats by which a rule must shorten the description of the classes."""
 SURPRISING = 2.0
 """Nats by which the numbers of a comparison of sums must be simpler than their ranges would lead one to expect."""
+SURPRISING_FACTOR = 1.0
+"""The same for a factor that is not in whole per cents: that its border goes through zero says nothing of it."""
 SURPRISING_TOGETHER = 5.0
 """The same where a rule weighs columns in several comparisons, as a polygon along a curve does, or multiplies them; or
 where some of a few rows contradict it: which of them were taken for wrong labels has made its numbers look simple."""
@@ -175,9 +177,22 @@ def _vague_weights(reader: Reader, rule: Rule, known: Sequence[Precision | None]
     total, by_choice = sum(surprise.values()), _nats_by_choice(rows, rule) if weighted else 0.0
     right = confirmed and not rule.wrong
     for at, nats in surprise.items():
+        each, odd = (
+            known[at],
+            factor(columns, rule.atoms[at]) is not None and not is_in_per_cent(columns, rule.atoms[at]),
+        )
+        if odd and not parallel and each is not None and each.weights < SURPRISING_FACTOR:
+            return rule.atoms[at]
         if (total if parallel else nats) - by_choice < _needed(rows, rule, at, alone=alone, right=right):
             return rule.atoms[at]
     return None
+
+
+def _is_odd_factor(columns: Columns, atom: Atom, known: Precision | None) -> bool:
+    """Whether a column is compared with a multiple of another whose factor is neither in per cent nor simple."""
+    if known is None or factor(columns, atom) is None or is_in_per_cent(columns, atom):
+        return False
+    return known.weights < SURPRISING_FACTOR
 
 
 def _many(rows: LabelledRows) -> bool:

@@ -209,9 +209,22 @@ def simpler_sums(reader: Reader, atoms: Sequence[Atom], position: int) -> list[W
 
 
 def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weights]:
-    """Simple multiples, such as 1.1 and 1/0.9, that the rows allow for an atom of two columns without a constant.
+    """Simple multiples, such as 1.1 and 1/0.9, that the rows allow for an atom of two columns without a constant."""
+    names = [name for name, _ in atoms[position].weights]
+    found: list[Fraction] = []
+    for low, high in ranges_of_factor(reader, atoms, position):
+        found += simple_ratios(low, high)
+        found += simple_ratios(low * (1 - ROUNDING), high * (1 + ROUNDING))
+    return list(
+        dict.fromkeys(integer_weights(names, [Fraction(1), -each]) for each in found if each.denominator < 10**6)
+    )
 
-    ``a > r*b`` is ``a / b > r`` where b is positive, so r is read as any constant is.
+
+def ranges_of_factor(reader: Reader, atoms: Sequence[Atom], position: int) -> list[tuple[Fraction, Fraction]]:
+    """From where to where the rows allow the factor of an atom of two columns without a constant; none for others.
+
+    ``a > r*b`` is ``a / b > r`` where b is positive, so r is read as any constant is. Rows on the border are at an end
+    of the range, but for the rounding of a / b.
     """
     names = [name for name, _ in atoms[position].weights]
     sides = None if len(names) != 2 else reader.side_classes(atoms, position)
@@ -224,16 +237,13 @@ def multiples(reader: Reader, atoms: Sequence[Atom], position: int) -> list[Weig
         return []
     ratio = Columns(torch.from_numpy(one[usable] / two[usable]).unsqueeze(-1), ["ratio"], units=[None])
     of_ratio = LabelledRows(ratio, rows.classes[usable], rows.weight[usable], rows.n_classes)
-    found: list[Fraction] = []
-    for below, above in ((sides.below, sides.above), (sides.above, sides.below)):
-        for slack in (0.0, sides.slack):
-            gap = gap_between(of_ratio, Atom((("ratio", 1),)), SideClasses(below[usable], above[usable], slack))
-            if gap is not None:  # rows on the border are at an end of the range, but for the rounding of a / b
-                found += simple_ratios(gap.low, gap.high)
-                found += simple_ratios(gap.low * (1 - ROUNDING), gap.high * (1 + ROUNDING))
-    return list(
-        dict.fromkeys(integer_weights(names, [Fraction(1), -each]) for each in found if each.denominator < 10**6)
+    ways = [(sides.below, sides.above), (sides.above, sides.below)]
+    gaps = (
+        gap_between(of_ratio, Atom((("ratio", 1),)), SideClasses(below[usable], above[usable], slack))
+        for below, above in ways
+        for slack in (0.0, sides.slack)
     )
+    return [(gap.low, gap.high) for gap in gaps if gap is not None]
 
 
 def substitutes(reader: Reader, atoms: Sequence[Atom], position: int, sums: Sequence[Weights]) -> list[Atom]:

@@ -155,8 +155,13 @@ class _State:
         return min(cuts, key=lambda cut: cut.nats(n_columns, nats))
 
 
-def best_cut(columns: Columns, weights: Weights, side: np.ndarray, weight: np.ndarray) -> Cut:
-    """The constant at which a sum, or its negative, separates rows of side 1 from those of side -1 best."""
+def best_cut(
+    columns: Columns, weights: Weights, side: np.ndarray, weight: np.ndarray, preferred: Sequence[Fraction] = ()
+) -> Cut:
+    """The constant at which a sum, or its negative, separates rows of side 1 from those of side -1 best.
+
+    Of those that do as well, it is the first preferred one, else the simplest.
+    """
     sums = columns.sums(weights)
     values, place = np.unique(sums, return_inverse=True)
     up, down = (np.bincount(place, weight * (side == each), len(values)) for each in (1, -1))
@@ -167,7 +172,8 @@ def best_cut(columns: Columns, weights: Weights, side: np.ndarray, weight: np.nd
     fine = np.flatnonzero(best <= best.min() + 1e-9)
     at = int(fine[len(fine) // 2])
     low, high = (columns.value(weights, values[min(max(each, 0), len(values) - 1)]) for each in (at - 1, at))
-    return Cut(weights, simplest(low, high, (low + high) / 2), float(best.min()))
+    constant = next((each for each in preferred if low <= each <= high), None)
+    return Cut(weights, simplest(low, high, (low + high) / 2) if constant is None else constant, float(best.min()))
 
 
 def logarithms_of(rows: LabelledRows, inputs: Inputs) -> LabelledRows:

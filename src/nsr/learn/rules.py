@@ -232,17 +232,19 @@ class Reader:
     ) -> Fraction:
         """A preferred constant if one fits, else the cheapest; away from rows that float sums would misplace.
 
-        One that another atom has is cheap, and so are those of ``negative``. Constants of the same sum stay in order.
+        One that another atom has is cheap if the sum can be equal to it, and so are those of ``negative``. Constants of
+        the same sum stay in order.
 
         One that a few more rows contradict, where labels are wrong anyway, must be simpler by what these rows cost.
         """
         fitting = [value for value in self.preferred.get(atom.weights, ()) if gap.low <= value <= gap.high]
         options = [simplest(gap.low, gap.high, gap.middle), simplest(loose.low, loose.high, loose.middle)]
-        steps = [step for each in others if (step := _on_the_same_sum(each, atom)) is not None]
+        cuts = [cut for each in others if (cut := _on_the_same_sum(each, atom)) is not None]
+        step = self.rows.columns.step(atom.weights)
         known = {each.constant for each in others if each.constant and _on_the_same_sum(each, atom) is None}
-        known |= negative
+        known = {each for each in known | negative if step is None or (each / step).denominator == 1}
         options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
-        options = [each for each in options if not any(_apart(each, atom.constant, step) for step in steps)]
+        options = [each for each in options if not any(_apart(each, atom.constant, cut) for cut in cuts)]
         least = self.misplaced(atom.with_constant(gap.middle), sides)
 
         def cost(each: Fraction) -> float:
@@ -257,7 +259,6 @@ class Reader:
         no_grid = self.rows.columns.unit(atom.weights) is None
         if floats_agree(self.rows, atom) if no_grid else self.rows.columns.floats_are_exact(atom):
             return constant
-        step = self.rows.columns.step(atom.weights)
         if sides.slack and step is not None and (constant / step).denominator == 1:
             beside = (constant + step / 2, constant - step / 2)  # the best cut may be elsewhere, where labels are wrong
             return min(beside, key=lambda each: self.misplaced(atom.with_constant(each), sides))

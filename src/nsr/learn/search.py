@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nsr.learn.alternatives import conventional, not_distinguished
+from nsr.learn.alternatives import conventional, not_distinguished, open_factors
 from nsr.learn.base import PROPOSALS
 from nsr.learn.candidates import candidate_sums, evenly_spaced, short_sums
 from nsr.learn.chains import grown
@@ -460,6 +460,7 @@ class _Attempt:
             margins=margins(self.rows.columns, chosen, deciding),
             not_covered=not_covered(self.rows.columns, chosen, deciding),
             not_distinguished=not_distinguished(Reader(self.rows, self.settings.preferred), chosen),
+            factors=open_factors(Reader(self.rows), chosen),
             exact=self._exact_rule(chosen),
             reason=self._reason(final, chosen, accuracy),
         )

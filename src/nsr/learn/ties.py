@@ -4,6 +4,7 @@ People write ``at least 3 of (a >= 50, b >= 50, c >= 50)`` and the three inequal
 kind all include equality, or none does. A row that says otherwise is rather a wrong label, unless no label is wrong.
 """
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from nsr.learn.rules import Reader, Rule
@@ -33,6 +34,42 @@ def with_usual_ties(reader: Reader, rule: Rule) -> Rule:
         options.append(reader.scored(expression, atoms, rule.origin))
     best = min(options, key=lambda each: (each.nats, -len(before & set(each.expression.walk()))))
     return best if best.nats <= rule.nats + UNLIKE else rule
+
+
+def with_ties_of_others(reader: Reader, rule: Rule) -> Rule:
+    """The rule in which a comparison whose tie no row shows includes equality where the others of its kind do.
+
+    Of the comparisons of a column with constants, those of the same column decide, as in grades, where equal marks all
+    go with those above or with those below; if there are none, those that are written in the same direction.
+    """
+    columns = reader.rows.columns
+    shown, unseen = list[tuple[Compare, str]](), list[tuple[Compare, str]]()
+    for node in dict.fromkeys(rule.expression.walk()):
+        atom = _atom(node)
+        if atom is not None and len(atom.columns) == 1 and isinstance(node, Compare):
+            is_shown = bool((reader.rows.signs(atom) == 0).any())
+            (shown if is_shown else unseen).append((node, atom.columns[0]))
+    changed: dict[Expression, Expression] = {}
+    for comparison, name in unseen:
+        same = {_with_above(each) for each, other in shown if other == name}
+        alike = {_with_above(each) for each, _ in shown if each.operator[0] == comparison.operator[0]}
+        wanted = same or alike
+        if len(wanted) == 1 and wanted != {_with_above(comparison)} and columns.meaning.group(name) != "condition":
+            changed[comparison] = Compare(TURNED[comparison.operator], *comparison.children)
+    if not changed:
+        return rule
+    return reader.scored(_replaced(rule.expression, changed), rule.atoms, rule.origin)
+
+
+def _with_above(comparison: Compare) -> bool:
+    """Whether equal numbers are on the same side as larger ones."""
+    return comparison.operator in (">=", "<")
+
+
+def _replaced(expression: Expression, changed: Mapping[Expression, Expression]) -> Expression:
+    if expression in changed:
+        return changed[expression]
+    return rebuilt(expression, [_replaced(child, changed) for child in expression.children])
 
 
 def _alike(expression: Expression, columns: Columns, included: bool) -> Expression:

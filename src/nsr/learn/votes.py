@@ -117,7 +117,12 @@ def _with_other_constants(reader: Reader, before: _Votes, at: int) -> Iterator[_
     if not len(deciding):
         return
     side = np.where((rows.classes == 1) ^ too_many, 1, -1)[deciding]
-    cut = best_cut(rows.columns.subset(deciding), atom.weights, side, rows.weight[deciding])
-    for constant in {cut.constant, Fraction(0), *(vote.atom.constant for vote in others)}:
+    preferred = reader.preferred.get(atom.weights, ())
+    cut = best_cut(rows.columns.subset(deciding), atom.weights, side, rows.weight[deciding], preferred)
+    step = rows.columns.step(atom.weights)
+    shared = {
+        each for each in (vote.atom.constant for vote in others) if step is None or (each / step).denominator == 1
+    }
+    for constant in {cut.constant, Fraction(0), *shared}:
         changed = _vote(rows, atom.with_constant(constant))
         yield _counted(reader, [*before.votes[:at], changed, *before.votes[at + 1 :]])
