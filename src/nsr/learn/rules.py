@@ -242,7 +242,7 @@ class Reader:
         cuts = [cut for each in others if (cut := _on_the_same_sum(each, atom)) is not None]
         step = self.rows.columns.step(atom.weights)
         known = {each.constant for each in others if each.constant and _on_the_same_sum(each, atom) is None}
-        known = {each for each in known | negative if step is None or (each / step).denominator == 1}
+        known = {each for each in known if step is None or (each / step).denominator == 1} | negative
         options += [each for each in (*known, Fraction(0)) if sides.slack or gap.low <= each <= gap.high]
         options = [each for each in options if not any(_apart(each, atom.constant, cut) for cut in cuts)]
         least = self.misplaced(atom.with_constant(gap.middle), sides)
