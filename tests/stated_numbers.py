@@ -29,6 +29,7 @@ from nsr.learn import NSRClassifier, search
 from nsr.learn.features import MOST_TEXTS
 from nsr.learn.networks import ROUNDS, UNITS
 from nsr.learn.objections import CONSTANTS_PER_ROW
+from nsr.learn.pieces.choice import LIMITED
 from nsr.learn.profile import chance, equations, find, report, statements
 from nsr.learn.tables.table import SAMPLE
 from nsr.nn import MLP, NSR
@@ -94,6 +95,7 @@ SETTINGS: Statements = {
     ),
     "docs/index.md": (f"trained on numbers in {RANGE}, right at 10^1000",),
     "CHANGELOG.md": (
+        f"Limits that {WORDS[LIMITED]} rows or more show",
         f"SQL for {WORDS[len(DIALECTS)]} databases",
         f"second edition: {len(LINES)} lines of tables",
         f"during a run exit with {FAILED}",
@@ -197,6 +199,7 @@ SETTINGS: Statements = {
         f"all seeds: {SEEDS['comparisons']}, digits and paths {SEEDS['digits']}",
     ),
     "docs/learn.md": (
+        f"If {WORDS[LIMITED]} rows or more have one target",
         f"{1 - search.CHOOSE - search.JUDGE:.0%} to learn from, {search.CHOOSE:.0%} to choose by, and "
         f"{search.JUDGE:.0%} to judge by".replace("%", " %"),
         f"{DEFAULTS['restarts']} networks (`--restarts`)",

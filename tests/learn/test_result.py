@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from nsr.learn.evidence import beginning
 from nsr.learn.result import Learned
 from nsr.program import Program
 from nsr.program.expressions import Kind
@@ -24,3 +25,8 @@ def test_rows_that_meet_each_condition(rule, branches):
     program = Program.parse(rule, ("a", "b", "who"), {"who": Kind.TEXT})
     learned = Learned("t.csv", "c", 4, 0, (), table, table, table["a"], None, program, None, 0.0)  # type: ignore[arg-type]
     assert learned.branches() == branches
+
+
+def test_a_very_long_nearest_rule_is_cut():
+    assert beginning("x > 1") == "x > 1"
+    assert beginning("x" * 1_400) == "x" * 400 + "... and 1,000 more characters"

@@ -16,6 +16,8 @@ ORIGINS = {
 """What proposes comparisons or sums, in words."""
 MOST_MARGINS = 6
 """How many comparisons are printed with the rows nearest to them."""
+LONGEST_RULE = 400
+"""How much of the nearest rule is printed where there is none."""
 MOST_CASES = 8
 """How many of the cases are printed that no row shows."""
 
@@ -58,7 +60,7 @@ class RuleEvidence(Evidence):
             before = ", before it was read again with them" if self.reread else ""
             lines.append(f"held-out accuracy: {percent(self.held_out)} ({self.held_out_rows:,} rows{before})")
         if self.reason is not None:
-            nearest = [] if self.nearest is None else [f"nearest rule: {self.nearest}"]
+            nearest = [] if self.nearest is None else [f"nearest rule: {beginning(self.nearest)}"]
             return "\n".join([self.reason, *nearest, *lines])
         lines.append(f"found by: {self.found_by}")
         for pair, margin in list(self.margins.items())[:MOST_MARGINS]:
@@ -78,6 +80,12 @@ class RuleEvidence(Evidence):
         """What found the rule, in words."""
         chosen_by = "" if self.chosen_by is None else f"; which of them a row follows, by {ORIGINS[self.chosen_by]}"
         return f"{ORIGINS[self.origin]}{chosen_by}"
+
+
+def beginning(rule: str) -> str:
+    """A rule, or its beginning where it is very long."""
+    more = len(rule) - LONGEST_RULE
+    return rule if more <= 0 else f"{rule[:LONGEST_RULE]}... and {more:,} more characters"
 
 
 def listed(cases: Sequence[str]) -> str:

@@ -40,6 +40,8 @@ CHOOSE, JUDGE = 0.15, 0.2
 """The shares of the rows that are kept from the search for pieces: to choose a rule by, and to judge it by."""
 RESTARTS = 4
 """How many models are trained at most; the best of them predicts."""
+MOST_NAMED = 3
+"""How many sums are named that the target is on rows where it is not rounded."""
 EPOCHS = (200, 40)
 """For how many epochs, and for how many where the time is up."""
 
@@ -152,9 +154,10 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
         pieces = self.pieces_
         reason = f"no exact rule: the target is {expression}, rounded to multiples of {float(unit):g}"
         if alike is not None and not alike.all():
-            others = " or ".join(str(pieces.pieces[at].expression(pieces.targets)) for at in np.flatnonzero(~alike))
+            others = [str(pieces.pieces[at].expression(pieces.targets)) for at in np.flatnonzero(~alike)]
             share = percent(_share(pieces.targets, pieces.holds[~alike].any(0)))
-            reason += f", but for {share} of the rows, where it is {others}"
+            named = " or ".join([*others[:MOST_NAMED], *(["something else"] if len(others) > MOST_NAMED else [])])
+            reason += f", but for {share} of the rows, where it is {named}"
         return Choice(expression, replace(_no_evidence(len(pieces.targets)), reason=reason))
 
     def _keep(self, choice: Choice | None, split: "_Split") -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.emission import class_codes, emit_rule, needs_table
-from nsr.learn.evidence import percent
+from nsr.learn.evidence import beginning, percent
 from nsr.program.cells import evaluate_cells
 from nsr.program.expressions import Expression, Not, Or, Where
 from nsr.program.program import Program
@@ -134,7 +134,8 @@ class Learned:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
         evidence = self.estimator.evidence_
         if self.verified is None:
-            lines = [str(evidence.reason)] + ([] if evidence.nearest is None else [f"nearest rule: {evidence.nearest}"])
+            nearest = [] if evidence.nearest is None else [f"nearest rule: {beginning(evidence.nearest)}"]
+            lines = [str(evidence.reason), *nearest]
             if evidence.model_held_out is not None:
                 accuracy = f"{percent(evidence.model_held_out)} ({evidence.held_out_rows:,} rows)"
                 lines.append(f"trained model: held-out accuracy {accuracy}")
