@@ -21,6 +21,8 @@ AT_ONCE = 1_000
 ALL_COLUMNS = 60
 """With more columns, products are examined on fewer rows."""
 FEWER = 100
+FORWARD = 10
+"""So many terms, chosen one by one, are tried where all of them at once fit too few rows."""
 MOST_TERMS = 400
 """Least squares has so many terms at most."""
 
@@ -86,9 +88,25 @@ def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
     first, second = first[new], second[new]
     rows = targets.numbers.some(np.arange(len(targets)), 6 * MOST_TERMS, rng)
     terms = np.column_stack([rows.x[:, columns], rows.x[:, first] * rows.x[:, second]])
-    for one in least_squares(Sample(terms, rows.y, rows.resolution, rng), 1):
-        used = [at - len(columns) for at in one.columns if at >= len(columns)]
-        pairs = [(int(min(first[at], second[at])), int(max(first[at], second[at]))) for at in used]
-        if 0 < len(pairs) <= MOST_PRODUCTS:
-            return pairs
+    few = np.union1d(np.arange(min(2 * FORWARD, len(columns))), _forward(terms, rows.y))  # columns that follow it most
+    for chosen, starts in ((np.arange(terms.shape[1]), 1), (few, 2 * FORWARD + 1)):
+        for one in least_squares(Sample(terms[:, chosen], rows.y, rows.resolution, rng), starts):
+            used = [at - len(columns) for at in chosen[list(one.columns)].tolist() if at >= len(columns)]
+            pairs = [(int(min(first[at], second[at])), int(max(first[at], second[at]))) for at in used]
+            if 0 < len(pairs) <= MOST_PRODUCTS:
+                return pairs
     return []
+
+
+def _forward(terms: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The positions of some terms, each the one that follows most what those before it leave of the target."""
+    x, rest = terms - terms.mean(0), y - y.mean()
+    size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
+    chosen: list[int] = []
+    left = rest
+    while len(chosen) < min(FORWARD, x.shape[1]):
+        follows = np.abs(x.T @ left) / size
+        follows[chosen] = -1.0
+        chosen.append(int(follows.argmax()))
+        left = rest - x[:, chosen] @ np.linalg.lstsq(x[:, chosen], rest, rcond=None)[0]
+    return np.array(chosen)
