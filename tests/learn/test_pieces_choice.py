@@ -236,6 +236,9 @@ RENTALS = {
     "zero, a fixed amount or a share": lambda t: np.select(
         [t["km"] <= 400, t["km"] <= 800], [0, 10], t["rate"] / 20 + 10
     ),
+    "a product, a column and a choice": lambda t: (
+        t["days"] * t["rate"] + t["shipping"] + np.where(t["guests"] >= 4, 15, 0)
+    ),
     "brackets": lambda t: np.select(
         [t["km"] <= 400, t["km"] <= 800], [0.1 * t["km"], 0.2 * t["km"] - 40], 0.4 * t["km"] - 200
     ),
@@ -249,9 +252,3 @@ def test_few_values_of_a_column_make_no_stairs(rentals, name):
     far = rentals.assign(days=rentals["days"] + 20, km=3 * rentals["km"])
     assert model.predict(far.astype(float)) == pytest.approx(np.asarray(RENTALS[name](far), dtype=float))
     assert len(model.pieces_) <= 4
-
-
-def test_products_beside_columns_and_a_choice(rentals):
-    y = np.asarray(rentals["days"] * rentals["rate"] + rentals["shipping"] + np.where(rentals["guests"] >= 4, 15, 0))
-    model = fit(rentals.astype(float), y)
-    assert parts(model.rule_) == parts("where(guests >= 4, rate*days + shipping + 15, rate*days + shipping)")
