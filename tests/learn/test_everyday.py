@@ -412,6 +412,29 @@ def test_a_check_of_numbers_allows_for_the_rounding_of_floats():
     database.close()
 
 
+@pytest.mark.parametrize("language", ["check-sql", "dbt"])
+@pytest.mark.parametrize("unit", [1, 100])
+def test_a_check_of_cents_holds_in_a_table_of_floats_and_one_of_integers_is_exact(tmp_path, language, unit):
+    gross, tax, dues = RNG.integers(300_000, 600_000, N), RNG.integers(1_000, 200_000, N), RNG.integers(100, 9_000, N)
+    cents = {"gross": gross, "tax": tax, "dues": dues, "net": gross - tax - dues}
+    pd.DataFrame({name: each / unit if unit > 1 else each for name, each in cents.items()}).to_csv(
+        tmp_path / "pay.csv", index=False
+    )
+    learned = commands.learn(tmp_path / "pay.csv", "net")
+    assert str(learned.program) == "gross - dues - tax"
+    to_saved(learned.estimator, "net", learned.program, steps=learned.steps).save(tmp_path / "rule.json")
+    saved = commands.emit(tmp_path / "rule.json", language, table="pay").text
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE pay AS FROM read_csv('{tmp_path / 'pay.csv'}')")
+        for written in (learned.emit(language), saved):
+            assert ("1e-14" in written) == (unit == 100)
+            query = written.replace("{{ ref('pay') }}", "pay")
+            assert database.execute(query).fetchall() == []
+            database.execute(f"UPDATE pay SET net = net + 1.0 / {unit} WHERE rowid = 7")
+            assert len(database.execute(query).fetchall()) == 1
+            database.execute(f"UPDATE pay SET net = {cents['net'][7]} / {unit} WHERE rowid = 7")
+
+
 def test_a_date_is_no_target():
     with pytest.raises(ValueError, match="the target 'due' holds dates or times: a rule gives classes or numbers"):
         commands.learn(orders(), "due")

@@ -104,13 +104,21 @@ def learn(
         or any(table.columns[name].sql_type == "DOUBLE" for name in fitted.program.inputs),
         dates=_written_dates(table, fitted.program),
         gaps=[] if drop_missing else [column.name for column in _columns(table, fitted.program) if column.missing],
-        steps={column.name: column.step for column in _columns(table, fitted.program) if column.step is not None},
+        steps=_steps(table, fitted.program, target),
     )
 
 
 def _columns(table: tables.Table, program: Program | None) -> list[Column]:
     """The columns that a rule uses."""
     return [] if program is None else [table.columns[name] for name in program.inputs]
+
+
+def _steps(table: tables.Table, program: Program | None, target: str) -> dict[str, Fraction]:
+    """What all numbers of a column are multiples of, where that is known, for those that a rule uses or predicts."""
+    columns = _columns(table, program)
+    if program is not None and not program.expression.is_boolean:
+        columns = [*columns, table.column(target)]
+    return {column.name: column.step for column in columns if column.step is not None}
 
 
 def _written_dates(table: tables.Table, program: Program | None) -> dict[str, str]:
@@ -171,6 +179,7 @@ def emit(
         table=table,
         missing=missing,
         dates=rule.dates,
+        steps=rule.steps,
     )
     return Emitted(text, rule.program, class_codes(rule.program, rule.classes), rule.dates)
 
@@ -201,7 +210,7 @@ def check(
     """
     saved = _load_rule(rule)
     other = _other(saved, against)
-    if over == "steps" and not saved.steps:
+    if over == "steps" and not set(saved.steps) & set(saved.kinds):
         raise InputError(f"{rule} does not hold the steps of its columns: use --over integers or --over reals")
     right, more = (other, ()) if isinstance(other, AsWritten) else (other.program, other.gaps)
     proof = partial(compare, saved.program, right, low=low, high=high, timeout=time_limit, steps=saved.steps)

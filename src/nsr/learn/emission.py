@@ -1,6 +1,7 @@
 """A rule for a column in another language, as ``nsr learn --emit`` and ``nsr emit`` print it."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from nsr.errors import InputError, one_of
@@ -54,6 +55,7 @@ def emit_rule(
     missing: bool = False,
     decimals: bool = False,
     dates: Mapping[str, str] | None = None,
+    steps: Mapping[str, Fraction] | None = None,
 ) -> str:
     """A rule in another language, or as a check that a column is what the rule gives.
 
@@ -67,6 +69,7 @@ def emit_rule(
         missing: Whether cells of the columns may be missing.
         decimals: Whether the columns hold no floats, but integers, decimals, texts or dates.
         dates: How the dates of columns are written in the table, if not as 2024-12-31.
+        steps: For columns of integers or decimals, the predicted one too, what all of their numbers are multiples of.
     """
     check_language(language, dialect)
     options: dict[str, Any] = {
@@ -75,6 +78,7 @@ def emit_rule(
         "classes": classes,
         "missing": True if missing else None,
         "decimals": decimals and dialect not in WITHOUT_DECIMALS,
+        "steps": steps or {},
         "date_formats": {name: strptime_format(written) for name, written in (dates or {}).items()},
     }
     if table is not None:

@@ -64,7 +64,7 @@ class Learned:
     gaps: Sequence[str] = ()
     """The columns that the rule uses and that have missing cells, if their rows were not skipped."""
     steps: Mapping[str, Fraction] = field(default_factory=dict)
-    """For columns of integers or decimals that the rule uses, what all of their numbers are multiples of."""
+    """For columns of integers or decimals that the rule uses or predicts, what all their numbers are multiples of."""
 
     def emit(self, language: str, dialect: str | None = None) -> str:
         """The rule in another language, or as a check that the target is what the rule gives.
@@ -84,6 +84,7 @@ class Learned:
             missing=any(self.table[name].isna().any() for name in self.program.inputs),
             decimals=not self.has_floats,
             dates=self.dates,
+            steps=self.steps,
         )
 
     @property

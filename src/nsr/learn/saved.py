@@ -85,7 +85,7 @@ class SavedRule(Saved):
     gaps: Sequence[str] = ()
     """The columns that had missing cells in the table."""
     steps: Mapping[str, Fraction] = field(default_factory=dict)
-    """For columns of integers or decimals, what their numbers are multiples of: 1 or, for cents, 1/100."""
+    """For columns of integers or decimals, the target too, what they are multiples of: 1 or, for cents, 1/100."""
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -163,7 +163,7 @@ def to_saved(
         program: The rule in terms of the table, if that has more than numbers.
         dates: How the dates of its columns are written, if not as 2024-12-31.
         gaps: Its columns that have missing cells.
-        steps: For its columns of integers or decimals, what all of their numbers are multiples of.
+        steps: For its columns of integers or decimals, and the target, what all of their numbers are multiples of.
     """
     program = program or estimator.program_
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
@@ -198,7 +198,7 @@ def _rule(target: str, classes: tuple[Any, ...] | None, content: Mapping[str, An
     for name in rule.dates:
         if rule.kinds.get(name) not in (Kind.DATE, Kind.TIMESTAMP):
             raise ValueError(f"its dates name {shorten(name)}, which is not a column of dates of the rule")
-    for name in (*rule.gaps, *rule.steps):
+    for name in (*rule.gaps, *(name for name in rule.steps if name != target)):
         if name not in rule.kinds or (name in rule.steps and rule.kinds[name] != Kind.NUMBER):
             raise ValueError(f"its gaps or steps name {shorten(name)}, which is not such a column of the rule")
     return rule

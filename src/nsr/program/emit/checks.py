@@ -3,9 +3,12 @@
 A formula must hold in every row. With ``column=``, that column must be what the program gives: true or false, a number,
 or one of ``classes``: the class for false and that for true, or those for the numbers 0, 1 and so on. A missing cell
 makes a comparison false, so that the row breaks the rule, unless the rule says otherwise.
+
+Numbers are compared exactly where they are known to be integers, or decimals that the database stores as such;
+elsewhere with a tolerance for the rounding of floats, see ``rounding``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, TypedDict, Unpack
@@ -14,15 +17,12 @@ from nsr.errors import InputError
 from nsr.program.emit.dialects import translated
 from nsr.program.emit.exactness import reject_overflow
 from nsr.program.emit.names import printable
+from nsr.program.emit.rounding import RELATIVE, rounded_size
 from nsr.program.emit.sql import Sql, literal, quoted
 from nsr.program.emit.writer import ATOM
 from nsr.program.expressions import Constant, Expression, Truth, Where, rational
-from nsr.program.integers import denominator
 from nsr.program.lowering import presence
 from nsr.program.program import Program
-
-ROUNDING = "1e-12"
-"""How far a number with fractions may be off in floats, relatively."""
 
 
 class CheckOptions(TypedDict, total=False):
@@ -34,6 +34,9 @@ class CheckOptions(TypedDict, total=False):
     """What stands in the column for false and true, or for the numbers 0, 1 and so on."""
     integers: bool
     """Write for columns of integers only, with comparisons cleared of fractions."""
+    steps: Mapping[str, Fraction] | None
+    """For columns, what all of their numbers are multiples of; the table may store fractions as floats. Numbers are
+    compared exactly where those that they are computed from, and the column itself, are integers."""
 
 
 class SqlCheckOptions(CheckOptions, total=False):
@@ -42,7 +45,7 @@ class SqlCheckOptions(CheckOptions, total=False):
     dialect: str
     """The database, as for the target ``sql``; by default DuckDB."""
     decimals: bool
-    """Write for columns of decimals."""
+    """Write for columns of decimals; numbers are compared exactly, unless ``steps`` are given."""
 
 
 def check_options(program: Program, column: str | None, classes: Sequence[Any] | None) -> None:
@@ -53,6 +56,19 @@ def check_options(program: Program, column: str | None, classes: Sequence[Any] |
         raise InputError(f"a check must be a formula, or the name of a column that must be equal to {program}")
     if classes is not None and program.expression.is_boolean and len(classes) != 2:
         raise InputError(f"a formula has two classes, for false and for true, got {len(classes)}")
+
+
+def size_of_rounding(expression: Expression, **options: Unpack[SqlCheckOptions]) -> Expression | None:
+    """The size of the terms by which floats in a column are rounded; None if it must be exactly what is computed."""
+    column, steps = options.get("column"), options.get("steps")
+    if column is None or options.get("classes") is not None or expression.is_boolean:
+        return None
+    if options.get("decimals") and steps is None:
+        return None
+    integers = {name for name, step in (steps or {}).items() if step.denominator == 1}
+    if options.get("integers"):
+        integers = {column, *expression.variables}
+    return rounded_size(expression, integers if column in integers else ())
 
 
 def rule_text(program: Program, column: str | None) -> str:
@@ -74,19 +90,39 @@ class SqlCheck:
         check_options(program, column, classes)
         self.dialect = options.get("dialect", "duckdb")
         self.sql = Sql(program, self.dialect, missing=True, integers=integers, decimals=decimals)
-        exact = decimals or program.expression.is_boolean
-        self.rounds = not exact and denominator(program.expression) > 1
+        self.size = size_of_rounding(self.sql.expression, **options)
         self.condition = self.sql.condition() if column is None else self._equality(quoted(column), classes)
         self.two_valued = column is None and self.sql.has_truths and not self.sql.value().startswith("COALESCE(")
 
     def _equality(self, column: str, classes: Sequence[Any] | None) -> str:
         expected = self.sql.value(ATOM) if classes is None else self._class(classes)
-        same = f"{column} = {expected}"
-        if classes is None and self.rounds:
-            same = f"ABS({column} - {expected}) <= {ROUNDING} * ABS({column})"
+        same = f"{column} = {expected}" if self.size is None else self._close(column, self.size)
         if self.sql.expression.is_boolean or presence(self.sql.expression) == Truth(True):
             return same
         return f"{same} OR {column} IS NULL AND {expected} IS NULL"
+
+    def _close(self, column: str, size: Expression) -> str:
+        """Write that a column is the number of the program, but for rounding."""
+        if isinstance(self.sql.expression, Where):
+            return f"{self._excess(column, self.sql.expression, size)} <= 0"
+        return f"{self._difference(column, self.sql.expression)} <= {self._tolerance(size)}"
+
+    def _excess(self, column: str, number: Expression, size: Expression) -> str:
+        """Write by how much a column is further off than by rounding: inside choices, for each branch."""
+        branches: list[str] = []
+        while isinstance(number, Where) and isinstance(size, Where):
+            excess = self._excess(column, number.then, size.then)
+            branches.append(f"WHEN {self.sql.writer.write(number.condition)} THEN {excess}")
+            number, size = number.otherwise, size.otherwise
+        last = self._difference(column, number)
+        last += "" if size == Constant(0) else f" - {self._tolerance(size)}"
+        return f"CASE {' '.join(branches)} ELSE {last} END" if branches else last
+
+    def _difference(self, column: str, number: Expression) -> str:
+        return f"ABS({column} - {self.sql.writer.write(number, ATOM)})"
+
+    def _tolerance(self, size: Expression) -> str:
+        return f"{RELATIVE} * {self.sql.writer.write(size, ATOM)}"
 
     def _class(self, classes: Sequence[Any]) -> str:
         written = [self._literal(each) for each in classes]

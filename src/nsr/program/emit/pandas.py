@@ -6,7 +6,7 @@ is missing. Times with a zone are converted to UTC. Dates may also be texts: suc
 ``date_formats`` says. Other texts are an error of pandas, which would otherwise guess the order of day and month.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from nsr.program.conditions import Condition, Flag, Missing, OneOf
@@ -51,21 +51,15 @@ def pandas_source(
     """
     expression = cleared(program.expression, integers=integers)
     missing = has_cells(expression) if missing is None else missing
-    names = identifiers(program.inputs, taken=[function_name(name), "df", "np", "pd"])
-    present = identifiers((f"has_{written}" for written in names.values()), taken=[name, *names.values(), "df"])
-    writer = PandasWriter(names, dict(zip(names, present.values(), strict=True)), date_formats or {})
+    writer = PandasWriter.of(program.inputs, name, date_formats)
     body, needed = writer.write(with_presence(expression) if missing else expression), ""
     if missing and not expression.is_boolean and (shown := presence(expression)) != Truth(True):
         needed = f".convert_dtypes().where({writer.write(shown)})"
-    answer = f"    return pd.Series({body}, index=df.index){needed}"
-    kinds = expression.kinds
-    used = names_in(answer.strip().removeprefix("return "), "pandas")
-    lines = [line for column in names for line in writer.reading(column, kinds[column], missing, used)]
+    lines, used = writer.lines(f"pd.Series({body}, index=df.index){needed}", expression.kinds, missing)
     imports = ["import numpy as np"] if "np" in used else []
     definition = f"def {name}(df: pd.DataFrame) -> pd.Series:"
-    return "\n".join(
-        [*imports, "import pandas as pd", "", "", definition, *docstring(program, names), *lines, answer, ""]
-    )
+    described = docstring(program, writer.names)
+    return "\n".join([*imports, "import pandas as pd", "", "", definition, *described, *lines, ""])
 
 
 @dataclass
@@ -76,6 +70,19 @@ class PandasWriter(NumpyWriter):
     """For each column, the name of the array that says which cells are present."""
     formats: Mapping[str, str]
     """How dates are written, by column."""
+
+    @classmethod
+    def of(cls, columns: Sequence[str], function: str, formats: Mapping[str, str] | None) -> "PandasWriter":
+        """Choose the names in a function of some columns."""
+        names = identifiers(columns, taken=[function_name(function), "df", "np", "pd"])
+        present = identifiers((f"has_{written}" for written in names.values()), taken=[function, *names.values(), "df"])
+        return cls(names, dict(zip(names, present.values(), strict=True)), formats or {})
+
+    def lines(self, answer: str, kinds: Mapping[str, Kind], missing: bool) -> tuple[list[str], set[str]]:
+        """The body of the function that returns an answer, and the names that the answer uses."""
+        used = names_in(answer, "pandas")
+        read = [line for column in self.names for line in self.reading(column, kinds[column], missing, used)]
+        return [*read, f"    return {answer}"], used
 
     def reading(self, name: str, kind: Kind, missing: bool, used: Set[str]) -> list[str]:
         """The lines that read a column, as far as the answer uses its names."""
