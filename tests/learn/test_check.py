@@ -152,6 +152,22 @@ def test_classes_numbers_and_names_are_printed(save, capsys):
     assert nsr(capsys, rule, "--against", '"unit price" * 2')[1] == "differ at `unit price` = 1: 1/3 and 2\n"
 
 
+def test_numbers_are_printed_in_one_form_beside_texts(save, capsys):
+    rule = save("where(e == 'no', 2.5*h + 1, 2*h)", classes=None, names=("e", "h"))
+    code, out, _ = nsr(capsys, rule, "--against", "where(e == 'no', 2.5*h + 2, 2*h)")
+    assert (code, out) == (1, "differ at e = 'no', h = 0: 1 and 2\n")
+    code, out, _ = nsr(capsys, rule, "--against", "where(e == 'no', 2.5*h + 1/3, 2*h)")
+    assert (code, out) == (1, "differ at e = 'no', h = 0: 1 and 1/3\n")
+    rule = save("price > 3", classes=(4.5, 7.0))
+    assert nsr(capsys, rule, "--against", "price > 4")[1].endswith(": 7 and 4.5\n")
+
+
+def test_numbers_beside_texts_are_compared_without_rounding(save, capsys):
+    rule = save("where(e == 'no', 2.5*h, 2/3)", classes=None, names=("e", "h"))
+    code, out, _ = nsr(capsys, rule, "--against", "where(e == 'no', 2.5*h, 0.6666666666666666)")
+    assert (code, out) == (1, "differ at e = 'other', h = 0: 2/3 and 0.6666666666666666\n")
+
+
 def test_time_that_runs_out_exits_with_3(save, capsys, monkeypatch):
     monkeypatch.setattr(_Search, "exhausted", lambda *_: None)
     words = save(ORDERS), "--against", "price > limit", "--time-limit", "0.5"

@@ -51,6 +51,15 @@ def on_cells(expression: Expression, columns: Mapping[str, Any]) -> Any:
     return answer if several else answer.tolist()[0]
 
 
+def exact_answer(expression: Expression, row: Mapping[str, Any]) -> Any:
+    """The value for a row whose numbers are integers and Fractions, without rounding; None where it is missing."""
+    cells = {name: _column(name, [row[name]], kind) for name, kind in expression.kinds.items()}
+    exact = _ExactCells(cells, 1)
+    if expression.is_boolean:
+        return bool(exact.formula(expression)[0])
+    return None if exact.missing(expression)[0] else exact.number(expression)[0]
+
+
 def _is_column(value: Any) -> bool:
     return not isinstance(value, str) and hasattr(value, "__len__") and np.ndim(value) == 1
 
@@ -256,6 +265,17 @@ class _Cells:
 
     def any_missing(self, nodes: Sequence[Expression]) -> np.ndarray:
         return np.asarray(reduce(np.logical_or, map(self.missing, nodes), np.zeros(self.rows, dtype=bool)))
+
+
+class _ExactCells(_Cells):
+    """Evaluates a single row, whose numbers are integers and Fractions, without rounding."""
+
+    def plain(self, node: Expression) -> Any:
+        values: dict[str, np.ndarray] = {}
+        prepared = self.prepared(node, values)
+        answer = np.empty(1, dtype=bool if node.is_boolean else object)
+        answer[0] = evaluate(prepared, {name: _exact_number(column[0]) for name, column in values.items()})
+        return answer
 
 
 def _without_rounding(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from nsr.errors import InputError, needs_extra, one_of
 from nsr.program import text
-from nsr.program.cells import needs_cells, on_cells
+from nsr.program.cells import exact_answer, needs_cells
 from nsr.program.conditions import Condition, OneOf
 from nsr.program.emit.smtlib import Terms, gap_columns
 from nsr.program.evaluation import evaluate
@@ -140,8 +140,8 @@ def _shown(value: Any) -> str:
             return "missing"
         case bool():
             return str(value)
-        case int() | Fraction():
-            return text.number(Fraction(value))
+        case int() | Fraction() | float():
+            return text.number(rational(value))
         case str():
             return text.quoted(value)
         case date():
@@ -172,12 +172,6 @@ class AsWritten:
     def inputs(self) -> tuple[str, ...]:
         """The names of its columns."""
         return self.expression.variables
-
-    def __call__(self, row: Mapping[str, Any]) -> Any:
-        """The answer for a row."""
-        if needs_cells(self.expression, {name: row[name] for name in self.inputs}):
-            return on_cells(self.expression, row)
-        return evaluate(self.expression, row)
 
     def __str__(self) -> str:
         return str(self.expression)
@@ -257,12 +251,20 @@ def _compare(
     if equal is not False:
         return replace(unknown, equal=equal)
     row = search.simple_row()
-    answers = left(row), right(row)  # exact, so that the solver need not be trusted
+    answers = _answer(left, row), _answer(right, row)  # exact, so that the solver need not be trusted
     if answers[0] == answers[1] and search.rounded:
         return unknown
     if answers[0] == answers[1]:
         raise RuntimeError(f"z3 claims that {left} and {right} differ at {row}, where both give {answers[0]}")
     return replace(unknown, equal=False, row=row, answers=answers)
+
+
+def _answer(program: Program | AsWritten, row: Row) -> Any:
+    """What a program gives for a row, as an exact number where it is one."""
+    columns = {name: row[name] for name in program.inputs}
+    if needs_cells(program.expression, columns):
+        return exact_answer(program.expression, columns)
+    return evaluate(program.expression, columns)
 
 
 def _bounds(over: str, low: Number | None, high: Number | None) -> Bounds:
