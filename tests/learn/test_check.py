@@ -189,6 +189,13 @@ def test_time_that_runs_out_exits_with_3(save, capsys, monkeypatch):
             "price + 1",
             "'price + 1' is a number, but the rule predicts no or yes: write a formula such as a > 20",
         ),
+        (
+            "rule.json",
+            "price > limit + 3 days",
+            "cannot read 'price > limit + 3 days': column 'limit' is a number: "
+            "expected no date or duration beside it (or a unit such as days after it), at position 9",
+        ),
+        ("rule.json", "price > 2024-01-31", "column 'price' is a number: expected no date or duration beside it"),
         ("rule.json", SAVED / "classes.json", "classes.json holds a trained model: only rules can be compared"),
         ("rule.json", SAVED / "rule.json", "must predict the same classes, got no, yes and high, low, middle"),
         ("rule.json", "missing.json", "missing.json does not exist: nsr learn TABLE"),
@@ -201,6 +208,23 @@ def test_what_cannot_be_checked_is_one_sentence(save, capsys, monkeypatch, rule,
     assert (code, out) == (2, "")
     assert problem in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("against", "problem"),
+    [
+        ("price + 3 days", "'price' is a number: expected no date or duration beside it"),
+        ("price + 3 days*limit", "'price' is a number: expected no date or duration beside it"),
+        ("3 days", "expected a number, got the date or duration '3 days' at position 1"),
+        ("stock + 3 days", "expected a number, got the date or duration 'stock + 3 days' at position 1"),
+        ("where(price > 3, -(2 weeks), price)", "expected a number, got the date or duration 'where("),
+        ("max(2024-01-31, price)", "expected a number, got the date or duration 'max("),
+    ],
+)
+def test_numbers_and_durations_are_not_mixed(save, capsys, against, problem):
+    code, out, err = nsr(capsys, save("price + limit", classes=None), "--against", against)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert problem in err
 
 
 @pytest.mark.parametrize(

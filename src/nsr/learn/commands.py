@@ -238,7 +238,7 @@ def _load_rule(path: Path) -> SavedRule:
 
 def _other(rule: SavedRule, against: str) -> AsWritten | SavedRule:
     if not against.endswith(".json") and not os.access(against, os.F_OK):
-        typed = parse(against, rule.program.names or None, rule.program.expression.kinds)
+        typed = parse(against, rule.program.names or None, rule.program.expression.kinds, plain=True)
         _check_type(rule, typed, against)
         return AsWritten.of(typed)
     other = _load_rule(Path(against))

@@ -81,19 +81,26 @@ class _Operand:
     end: int
 
 
-def parse(text: str, names: Collection[str] | None = None, kinds: Mapping[str, Kind] | None = None) -> Expression:
+def parse(
+    text: str,
+    names: Collection[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    *,
+    plain: bool = False,
+) -> Expression:
     """Read an expression; an ``InputError`` says what was expected, and where.
 
     Args:
         text: A formula or a number, such as ``price <= 0.9 * limit and not stock = 0``.
         names: The names that may occur; by default any.
         kinds: What the columns hold, for those that are not numbers; by default, what the text implies.
+        plain: Whether an answer that is a date or a duration is an error.
     """
     if not isinstance(text, str):
         raise InputError(f"a program must be text, got {type(text).__name__}")
     if len(text) > CHARACTERS:
         raise InputError(f"a program must have at most {CHARACTERS:,} characters, got {len(text):,}")
-    return _Parser(text, names, kinds).parse()
+    return _Parser(text, names, kinds).parse(plain=plain)
 
 
 def _quoted(name: str) -> str:
@@ -205,10 +212,13 @@ class _Parser:
     def token(self) -> _Token:
         return self.tokens[self.position]
 
-    def parse(self) -> Expression:
-        expression = self.expression(OR).expression
+    def parse(self, *, plain: bool) -> Expression:
+        operand = self.expression(OR)
+        expression = operand.expression
         if self.token.kind != "end":
             raise self.expected("an operator or the end")
+        if plain and operand.start in self.timed and not expression.is_boolean:
+            self.mistaken(operand, "expected a number, got the date or duration")
         if isinstance(expression, Variable) and expression.kind == Kind.BOOLEAN:
             expression = Flag(expression)
         expression = self.not_too_deep(self.with_kinds(expression))
@@ -380,7 +390,10 @@ class _Parser:
         if token.value not in self.functions:
             problem = f"expected a function, one of {', '.join(self.functions)}, got {_quoted(token.value)}"
             raise self.source.error(problem, token.start)
-        return self.not_too_deep(self.functions[token.value](token, self.arguments()))
+        read = self.arguments()
+        if any(operand.start in self.timed and not operand.expression.is_boolean for operand in read):
+            self.timed.add(token.start)
+        return self.not_too_deep(self.functions[token.value](token, read))
 
     def arguments(self) -> list[_Operand]:
         """Read operands separated by commas, and the closing parenthesis."""
@@ -477,11 +490,12 @@ class _Parser:
             if self.token.kind == "text":
                 parts.append(self.text_comparison(left, symbol))
                 break
-            left = self.expression(SUM)
-            parts.append(self.compared(symbol, one, left))
+            right = self.expression(SUM)
+            parts.append(self.compared(symbol, one, left, right))
+            left = right
         return parts[0] if len(parts) == 1 else And(*parts)
 
-    def compared(self, symbol: str, one: Expression, right: _Operand) -> Expression:
+    def compared(self, symbol: str, one: Expression, left: _Operand, right: _Operand) -> Expression:
         """A comparison; dates and durations in it imply what its columns are."""
         other = self.number(right, symbol)
         for side in (one, other):
@@ -489,6 +503,9 @@ class _Parser:
                 hint = f"write {_quoted(side.name)[1:-1]} or not {_quoted(side.name)[1:-1]}"
                 raise self.source.error(f"column {_quoted(side.name)} is true or false ({hint}),", right.start)
         has_times = self.times is not None or self.has_units
+        timed = [operand.start in self.timed for operand in (left, right)]
+        if any(timed) and not all(timed):
+            self.check_not_plain((left, right)[timed.index(False)])
         if has_times:
             self.imply_times(total([(Fraction(1), one), (Fraction(-1), other)]))
         self.times, self.has_units = None, False
@@ -499,6 +516,13 @@ class _Parser:
             return comparison
         except ValueError:
             raise self.source.error("expected columns of the same kind on both sides", right.start) from None
+
+    def check_not_plain(self, operand: _Operand) -> None:
+        """Raise an error for columns that are known to be numbers beside a date or a duration."""
+        used = operand.expression.variables
+        if used and all((self.kinds or {}).get(name) == Kind.NUMBER for name in used):
+            wanted = "expected no date or duration beside it (or a unit such as days after it),"
+            raise self.source.error(f"column {_quoted(used[0])} is a number: {wanted}", operand.start)
 
     def imply_times(self, difference: Expression) -> None:
         """What columns hold that are compared with dates or durations: one that is with a duration only is one."""
@@ -559,6 +583,8 @@ class _Parser:
         for operand, has_unit in zip(operands, timed, strict=True):
             if any(timed) and not has_unit and isinstance(operand.expression, Constant) and operand.expression.value:
                 self.mistaken(operand, "expected a duration such as 3 days beside dates and durations, got the number")
+            if any(timed) and not has_unit:
+                self.check_not_plain(operand)
         if any(timed):
             self.timed.add(first.start)
         return total(parts)
