@@ -302,3 +302,13 @@ def test_the_borders_of_the_options():
     for options in ({"timeout": 86_401}, {"low": 2, "high": 1}, {"over": "integers", "low": 0.25, "high": 0.75}):
         with pytest.raises(InputError):
             same.equivalent(a > 0, **options)
+
+
+@pytest.mark.parametrize("text", ["a**1000", "(a + b)**60*b**50", "where(a > b, (a*b)**51, 0)"])
+def test_powers_that_no_proof_ends_for_are_refused(text):
+    with pytest.raises(InputError, match="with powers and products of up to 100 factors, got "):
+        Program.parse("a + b").equivalent(Program.parse(text))
+
+
+def test_large_powers_are_compared():
+    assert Program.parse("a").equivalent(Program.parse("a**100"), low=2).equal is False

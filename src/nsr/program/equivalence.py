@@ -15,7 +15,7 @@ from nsr.program.cells import exact_answer, needs_cells
 from nsr.program.conditions import Condition, OneOf
 from nsr.program.emit.smtlib import Terms, gap_columns
 from nsr.program.evaluation import evaluate
-from nsr.program.expressions import Compare, Expression, Number, Variable, rational, total
+from nsr.program.expressions import LARGEST_POWER, Compare, Expression, Number, Product, Variable, rational, total
 from nsr.program.integers import with_integer_coefficients
 from nsr.program.kinds import Kind
 from nsr.program.lowering import has_cells, without_negations
@@ -207,6 +207,11 @@ def compare(
     right = Program(right) if isinstance(right, Expression) else right
     if left.expression.is_boolean != right.expression.is_boolean:
         raise InputError(f"a formula cannot be compared with a number, got {left} and {right}")
+    largest = max(_degree(left.expression), _degree(right.expression))
+    if largest > LARGEST_POWER:
+        raise InputError(
+            f"programs can be compared with powers and products of up to {LARGEST_POWER} factors, got {largest:,}"
+        )
     if not 0 < timeout <= LONGEST:
         raise InputError(f"the time limit must be more than 0 and at most {LONGEST:,.0f} seconds, got {timeout}")
     kinds = left.expression.kinds
@@ -265,6 +270,14 @@ def _answer(program: Program | AsWritten, row: Row) -> Any:
     if needs_cells(program.expression, columns):
         return exact_answer(program.expression, columns)
     return evaluate(program.expression, columns)
+
+
+def _degree(node: Expression) -> int:
+    """How many columns are multiplied at most."""
+    degrees = map(_degree, node.children)
+    if isinstance(node, Product):
+        return sum(degrees)
+    return max(degrees, default=int(isinstance(node, Variable)))
 
 
 def _bounds(over: str, low: Number | None, high: Number | None) -> Bounds:
