@@ -22,10 +22,10 @@ ORDERS = "limit >= price and ordered <= stock"
 def save(tmp_path):
     """Save a rule, as ``nsr learn --save`` does."""
 
-    def write(text, classes=("no", "yes"), names=NAMES, file="rule.json", gaps=(), steps=None):
+    def write(text, classes=("no", "yes"), names=NAMES, file="rule.json", gaps=(), steps=None, texts=None):
         program = Program.parse(text, names)
         used = {name: step for name, step in (steps or {}).items() if name in program.inputs}
-        SavedRule("shipped", classes, program, gaps=gaps, steps=used).save(tmp_path / file)
+        SavedRule("shipped", classes, program, gaps=gaps, steps=used, texts=texts or {}).save(tmp_path / file)
         return tmp_path / file
 
     return write
@@ -89,6 +89,63 @@ def test_rows_with_missing_cells_where_the_table_had_none_are_shown_but_do_not_c
     code, out, _ = nsr(capsys, rule, "--against", "where(price > limit, price, limit)")
     cells = "they differ at price is missing, limit = 0: missing and 0"
     assert (code, out) == (0, f"the same for all numbers; with missing cells, {cells}\n")
+
+
+PARKING = "where(electric == 'no', min(2.5*hours + 1, 25), where(electric == 'yes', min(2*hours, 18), 2.5*hours + 1))"
+
+
+@pytest.mark.parametrize(
+    ("texts", "against", "options", "code", "printed"),
+    [
+        (
+            ["no", "yes"],
+            "where(electric = 'no', min(2.5*hours + 1, 25), min(2*hours, 18))",
+            ("--over", "integers"),
+            0,
+            "the same for all rows of integers with the texts of the table; "
+            "with other texts, they differ at electric = 'other', hours = 0: 1 and 0; "
+            "with missing cells, they differ at electric is missing, hours = 0: 1 and 0",
+        ),
+        (
+            ["no", "other", "yes"],
+            "where(electric in ('no', 'other'), min(2.5*hours + 1, 25), min(2*hours, 18))",
+            ("--low", "0", "--high", "8"),
+            0,
+            "the same for all rows from 0 to 8 with the texts of the table; "
+            "with other texts, they differ at electric = 'other_', hours = 0: 1 and 0; "
+            "with missing cells, they differ at electric is missing, hours = 0: 1 and 0",
+        ),
+        (["no", "yes"], PARKING, (), 0, "the same for all rows"),
+        (
+            ["no", "yes"],
+            "where(electric in ('no', 'rarely'), min(2.5*hours + 1, 25), min(2*hours, 18))",
+            (),
+            1,
+            "differ at electric = 'rarely', hours = 10: 26 and 25",
+        ),
+        (
+            None,
+            "where(electric = 'no', min(2.5*hours + 1, 25), min(2*hours, 18))",
+            (),
+            1,
+            "differ at electric = 'other', hours = 0: 1 and 0",
+        ),
+    ],
+)
+def test_texts_that_the_table_lacks_are_shown_but_do_not_count(save, capsys, texts, against, options, code, printed):
+    known = {} if texts is None else {"electric": texts}
+    rule = save(PARKING, classes=None, names=("electric", "hours"), texts=known)
+    assert nsr(capsys, rule, "--against", against, *options) == (code, f"{printed}\n", "")
+
+
+def test_texts_of_two_rules_count_together(save, capsys):
+    plain = {"classes": None, "names": ("region", "price")}
+    rule = save("where(region == 'north', 1, 2)", texts={"region": ["north", "south"]}, **plain)
+    other = save("where(region == 'south', 2, 1)", texts={"region": ["north", "south"]}, file="other.json", **plain)
+    code, out, _ = nsr(capsys, rule, "--against", other)
+    assert (code, out.split(";")[0]) == (0, "the same for all rows with the texts of the table")
+    other = save("where(region == 'south', 2, 1)", texts={"region": ["east", "south"]}, file="other.json", **plain)
+    assert nsr(capsys, rule, "--against", other)[:2] == (1, "differ at region = 'east': 2 and 1\n")
 
 
 STEPS = {"price": Fraction(1, 10), "limit": Fraction(1, 10), "stock": Fraction(1)}

@@ -536,3 +536,11 @@ def test_no_warnings_are_left_where_a_rule_is_withdrawn(tmp_path, capsys):
     code = run("learn", tmp_path / "t.csv", "--target", "target", "--kind", "number", "--time-limit", "2", *FEW)
     said = capsys.readouterr().err
     assert (code, said.count("holds integers beyond 2^53"), "Warning" in said) == (3, 2, False)
+
+
+def test_a_saved_rule_holds_all_texts_of_the_columns_that_it_uses(tmp_path):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"member": rng.choice(["gold", "silver", "none"], 200), "code": [f"c{n}" for n in range(200)]})
+    x.assign(y=np.where(x["member"] == "gold", "yes", "no")).to_csv(tmp_path / "t.csv", index=False)
+    assert run("learn", tmp_path / "t.csv", "--target", "y", "--save", tmp_path / "r.json", *FEW) == 0
+    assert load_saved(tmp_path / "r.json").texts == {"member": ["gold", "none", "silver"]}

@@ -26,6 +26,13 @@ CHANGES = {
         {"classes": [["high"], "low", "middle"]},
         {"target": "\udfff"},
         {"program": ["x"]},
+        {"texts": ["a"]},
+        {"texts": {"a": ["x"]}},
+        {"texts": {"a" * 10_000: ["x"]}},
+        {"texts": {"\ud800": ["x"]}},
+        {"texts": {"a": ["\ud800"]}},
+        {"texts": {"a": [1]}},
+        {"texts": {"a": list(map(str, range(41)))}},
         {"dates": ["x"]},
         {"dates": {"x": "day/month/year"}},
         {"dates": {"\ud800": "day/month/year"}},
@@ -93,6 +100,16 @@ def test_the_file_of_a_rule_says_how_its_dates_are_written(tmp_path):
     jsonschema.validate(json.loads((tmp_path / "new.json").read_text()), SCHEMA)
     assert load_saved(tmp_path / "new.json").dates == {"due": "day/month/year"}
     assert "dates" not in json.loads((tmp_path / "old.json").read_text())  # older versions can load it
+
+
+def test_the_file_of_a_rule_holds_the_texts_of_its_columns(tmp_path):
+    program = Program.parse("country in ('AT', 'DE')")
+    SavedRule("late", ("no", "yes"), program, texts={"country": ["AT", "CH", "DE"]}).save(tmp_path / "new.json")
+    SavedRule("late", ("no", "yes"), program).save(tmp_path / "old.json")
+    jsonschema.validate(json.loads((tmp_path / "new.json").read_text()), SCHEMA)
+    assert load_saved(tmp_path / "new.json").texts == {"country": ["AT", "CH", "DE"]}
+    assert load_saved(tmp_path / "old.json").texts == {}
+    assert "texts" not in json.loads((tmp_path / "old.json").read_text())  # older versions can load it
 
 
 @pytest.mark.parametrize(("name", "change"), [(name, change) for name, some in CHANGES.items() for change in some])

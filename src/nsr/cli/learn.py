@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -140,9 +140,8 @@ def _write_files(learned: "Learned", target: str, save: Path | None, html: Path 
             "nothing was saved: there is no rule, and models of texts, dates or missing values cannot be saved"
         )
     elif save is not None:
-        to_saved(
-            learned.estimator, target, learned.program, learned.dates, gaps=learned.gaps, steps=learned.steps
-        ).save(save)
+        known: dict[str, Any] = {"gaps": learned.gaps, "steps": learned.steps, "texts": learned.texts}
+        to_saved(learned.estimator, target, learned.program, learned.dates, **known).save(save)
         what = "model" if learned.program is None else "rule"
         print_message(f"saved the {what}; to use it: nsr apply {save} TABLE")
     if html is not None:

@@ -17,6 +17,7 @@ from nsr.files import check_name
 from nsr.learn import tables
 from nsr.learn.emission import check_language as check_language
 from nsr.learn.emission import class_codes, emit_rule, needs_table
+from nsr.learn.features import MOST_TEXTS
 from nsr.learn.fitting import FitSettings, fit_and_verify
 from nsr.learn.preparation import Prepared, check_columns, prepare
 from nsr.learn.result import Learned
@@ -26,6 +27,7 @@ from nsr.learn.verification import Verifier
 from nsr.program.emit import options_of
 from nsr.program.equivalence import AsWritten, Equivalence, compare
 from nsr.program.expressions import Expression
+from nsr.program.kinds import Kind
 from nsr.program.parser import parse
 from nsr.program.program import Program
 
@@ -105,6 +107,7 @@ def learn(
         dates=_written_dates(table, fitted.program),
         gaps=[] if drop_missing else [column.name for column in _columns(table, fitted.program) if column.missing],
         steps=_steps(table, fitted.program, target),
+        texts=_few_texts(table, fitted.program),
     )
 
 
@@ -119,6 +122,13 @@ def _steps(table: tables.Table, program: Program | None, target: str) -> dict[st
     if program is not None and not program.expression.is_boolean:
         columns = [*columns, table.column(target)]
     return {column.name: column.step for column in columns if column.step is not None}
+
+
+def _few_texts(table: tables.Table, program: Program | None) -> dict[str, list[str]]:
+    """All texts of the columns that a rule uses, where there are few."""
+    columns = [column.name for column in _columns(table, program) if column.kind is Kind.TEXT]
+    found = {name: table.texts(name, MOST_TEXTS) for name in columns}
+    return {name: texts for name, texts in found.items() if texts}
 
 
 def _written_dates(table: tables.Table, program: Program | None) -> dict[str, str]:
@@ -197,6 +207,8 @@ def check(
 
     Rows may have missing cells in the columns that had some in the table of the rule. Two that are the same for those
     rows are compared on rows with other missing cells too; ``where_missing`` has such a row if they differ there.
+    Likewise, columns have the texts that they had in the table, if the rule knows these, and the ones that either side
+    names; ``other_texts`` has a row with another text if they differ there.
 
     Args:
         rule: A file with a saved rule.
@@ -212,11 +224,25 @@ def check(
     other = _other(saved, against)
     if over == "steps" and not set(saved.steps) & set(saved.kinds):
         raise InputError(f"{rule} does not hold the steps of its columns: use --over integers or --over reals")
-    right, more = (other, ()) if isinstance(other, AsWritten) else (other.program, other.gaps)
-    proof = partial(compare, saved.program, right, low=low, high=high, timeout=time_limit, steps=saved.steps)
-    found = proof(over=over, missing={*saved.gaps, *more})
+    right, more, texts = (other, (), {}) if isinstance(other, AsWritten) else (other.program, other.gaps, other.texts)
+    proof = partial(
+        compare,
+        saved.program,
+        right,
+        low=low,
+        high=high,
+        timeout=time_limit,
+        steps=saved.steps,
+        texts={name: {*saved.texts.get(name, ()), *texts.get(name, ())} for name in (*saved.texts, *texts)},
+    )
+    gaps = {*saved.gaps, *more}
+    found = proof(over=over, missing=gaps)
     if found and (further := proof(over=found.over, missing=True)).equal is not True:
         found = replace(found, where_missing=_with_classes(further, saved.classes))
+    if found and found.known_texts:
+        further = proof(over=found.over, missing=gaps, unseen=True)
+        other_texts = None if further else _with_classes(further, saved.classes)
+        found = replace(found, known_texts=not further, other_texts=other_texts)
     return _with_classes(found, saved.classes)
 
 

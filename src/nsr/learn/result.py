@@ -65,6 +65,8 @@ class Learned:
     """The columns that the rule uses and that have missing cells, if their rows were not skipped."""
     steps: Mapping[str, Fraction] = field(default_factory=dict)
     """For columns of integers or decimals that the rule uses or predicts, what all their numbers are multiples of."""
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For columns with few different texts that the rule uses, all that they have in the table."""
 
     def emit(self, language: str, dialect: str | None = None) -> str:
         """The rule in another language, or as a check that the target is what the rule gives.

@@ -86,6 +86,8 @@ class SavedRule(Saved):
     """The columns that had missing cells in the table."""
     steps: Mapping[str, Fraction] = field(default_factory=dict)
     """For columns of integers or decimals, the target too, what they are multiples of: 1 or, for cents, 1/100."""
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """For columns with few different texts, all that they had in the table."""
 
     @property
     def kinds(self) -> dict[str, Kind]:
@@ -104,6 +106,7 @@ class SavedRule(Saved):
         content |= {"dates": dict(self.dates)} if self.dates else {}
         content |= {"gaps": list(self.gaps)} if self.gaps else {}
         content |= {"steps": {name: str(step) for name, step in self.steps.items()}} if self.steps else {}
+        content |= {"texts": {name: list(texts) for name, texts in self.texts.items()}} if self.texts else {}
         return content | ({"not_distinguished": list(open_pairs)} if open_pairs else {})
 
 
@@ -154,6 +157,7 @@ def to_saved(
     *,
     gaps: Sequence[str] = (),
     steps: Mapping[str, Fraction] | None = None,
+    texts: Mapping[str, Sequence[str]] | None = None,
 ) -> Saved:
     """The rule that an estimator has learned for a column, or its model if there is no rule.
 
@@ -164,6 +168,7 @@ def to_saved(
         dates: How the dates of its columns are written, if not as 2024-12-31.
         gaps: Its columns that have missing cells.
         steps: For its columns of integers or decimals, and the target, what all of their numbers are multiples of.
+        texts: For its columns with few different texts, all that they have.
     """
     program = program or estimator.program_
     classes = tuple(estimator.classes_.tolist()) if isinstance(estimator, NSRClassifier) else None
@@ -172,7 +177,7 @@ def to_saved(
     if program is None:
         return SavedModel(target, classes, tuple(map(str, estimator.feature_names_in_)), estimator.best_)
     gives_labels = isinstance(estimator, NSRClassifier) and estimator.gives_labels
-    return SavedRule(target, None if gives_labels else classes, program, dates or {}, gaps, steps or {})
+    return SavedRule(target, None if gives_labels else classes, program, dates or {}, gaps, steps or {}, texts or {})
 
 
 def load_saved(path: Path) -> Saved:
@@ -194,13 +199,15 @@ def load_saved(path: Path) -> Saved:
 def _rule(target: str, classes: tuple[Any, ...] | None, content: Mapping[str, Any]) -> SavedRule:
     steps = {name: Fraction(step) for name, step in content.get("steps", {}).items()}
     program = load(json.dumps(content["program"]))
-    rule = SavedRule(target, classes, program, content.get("dates", {}), content.get("gaps", ()), steps)
+    dates, gaps, texts = content.get("dates", {}), content.get("gaps", ()), content.get("texts", {})
+    rule = SavedRule(target, classes, program, dates, gaps, steps, texts)
     for name in rule.dates:
         if rule.kinds.get(name) not in (Kind.DATE, Kind.TIMESTAMP):
             raise ValueError(f"its dates name {shorten(name)}, which is not a column of dates of the rule")
-    for name in (*rule.gaps, *(name for name in rule.steps if name != target)):
-        if name not in rule.kinds or (name in rule.steps and rule.kinds[name] != Kind.NUMBER):
-            raise ValueError(f"its gaps or steps name {shorten(name)}, which is not such a column of the rule")
+    for name in (*rule.gaps, *rule.texts, *(name for name in rule.steps if name != target)):
+        wanted = {Kind.NUMBER} if name in rule.steps else set(Kind)
+        if rule.kinds.get(name) not in (wanted & {Kind.TEXT} if name in rule.texts else wanted):
+            raise ValueError(f"its gaps, steps or texts name {shorten(name)}, which is not such a column of the rule")
     return rule
 
 

@@ -74,6 +74,8 @@ def _texts(content: dict[str, Any]) -> Iterator[str]:
     yield content["target"]
     yield from content.get("names", ())
     yield from content.get("dates", ())
+    for name, texts in content.get("texts", {}).items():
+        yield from (name, *texts)
     yield from (label for label in content.get("classes") or () if isinstance(label, str))
 
 

@@ -81,6 +81,10 @@ class Equivalence:
     """The columns whose cells may be missing."""
     where_missing: "Equivalence | None" = field(default=None, hash=False)
     """For two that are the same for all rows without missing cells, a row with one where they differ, or no proof."""
+    known_texts: bool = False
+    """Whether columns have no texts but those of a table, and those that the programs name."""
+    other_texts: "Equivalence | None" = field(default=None, hash=False)
+    """For two that are the same for all of these texts, a row with another text where they differ, or no proof."""
 
     def __bool__(self) -> bool:
         return self.equal is True
@@ -98,7 +102,9 @@ class Equivalence:
             integers = f"the same for all {self._multiples()}{self._range()}; "
         if self.where_missing is not None:
             which = "missing cells in other columns" if self.gaps else "missing cells"
-            return f"{replace(self, where_missing=None)}; with {which}, {self.where_missing._at_gaps()}"
+            return f"{replace(self, where_missing=None)}; with {which}, {self.where_missing._beyond()}"
+        if self.other_texts is not None:
+            return f"{replace(self, other_texts=None)}; with other texts, {self.other_texts._beyond()}"
         if self.row is None or self.answers is None:
             found = "the same" if self.equal else f"not decided within {self.timeout:g} s"
             return f"{integers}{found} for all {self._inputs()}{self._range()}"
@@ -106,7 +112,7 @@ class Equivalence:
         one, other = (answer if isinstance(answer, str) else _shown(answer) for answer in self.answers)  # a class
         return f"{integers}{'they ' if integers else ''}differ{' at ' if values else ''}{values}: {one} and {other}"
 
-    def _at_gaps(self) -> str:
+    def _beyond(self) -> str:
         return f"they {self}" if self.row is not None else f"not decided within {self.timeout:g} s"
 
     def _inputs(self) -> str:
@@ -124,9 +130,11 @@ class Equivalence:
 
     def _range(self) -> str:
         low, high = (None if bound is None else text.number(bound) for bound in (self.low, self.high))
+        texts = " with the texts of the table" if self.known_texts else ""
         if low is not None and high is not None:
-            return f" from {low} to {high}"
-        return f" of at least {low}" if low is not None else f" of at most {high}" if high is not None else ""
+            return f" from {low} to {high}{texts}"
+        least_or_most = f" of at least {low}" if low is not None else f" of at most {high}" if high is not None else ""
+        return f"{least_or_most}{texts}"
 
 
 def _shown_cell(value: Any) -> str:
@@ -187,6 +195,8 @@ def compare(
     timeout: float = 10.0,
     missing: bool | Collection[str] | None = None,
     steps: Mapping[str, Fraction] | None = None,
+    texts: Mapping[str, Collection[str]] | None = None,
+    unseen: bool = False,
 ) -> Equivalence:
     """Prove that two programs are the same, or find a simple row where they differ; see ``Program.equivalent``.
 
@@ -200,6 +210,9 @@ def compare(
         missing: Whether cells may be missing, or in which columns.
         steps: For columns of numbers, what all numbers in them are multiples of. With ``auto``, this is tried in the
             place of integers.
+        texts: For columns of texts, all that a table has there. They have no others but those that a program compares
+            them with.
+        unseen: Whether they may have any other text, too.
     """
     one_of("set of numbers", over, [each for each in (*DOMAINS, "auto") if steps or each != "steps"])
     if not isinstance(right, Program | Expression | AsWritten):
@@ -224,12 +237,17 @@ def compare(
     bounds = _bounds(over, low, high)
     known = {name: step for name, step in (steps or {}).items() if kinds.get(name) == Kind.NUMBER}
     fractional = any(step.denominator > 1 for step in known.values())
+
+    def proof(over: str) -> Equivalence:
+        inputs = _Inputs.of(left, right, over, missing, known if over == "steps" else {}, _Texts(texts or {}, unseen))
+        return _compare(left, right, inputs, bounds, timeout)
+
     if over != "auto":
-        return _compare(left, right, over, bounds, timeout, missing, known)
-    on_reals = _compare(left, right, "reals", bounds, timeout, missing, {})
+        return proof(over)
+    on_reals = proof("reals")
     if on_reals or on_reals.integral or not (fractional or _has_integers(bounds)):
         return on_reals
-    again = _compare(left, right, "steps" if fractional else "integers", bounds, timeout, missing, known)
+    again = proof("steps" if fractional else "integers")
     if again.row is not None:
         return again
     return replace(on_reals, steps=known) if again and fractional else replace(on_reals, same_for_integers=bool(again))
@@ -238,20 +256,25 @@ def compare(
 def _compare(
     left: Program,
     right: Program | AsWritten,
-    over: str,
+    inputs: "_Inputs",
     bounds: Bounds,
     timeout: float,
-    missing: bool | Collection[str] | None,
-    steps: Mapping[str, Fraction],
 ) -> Equivalence:
     with needs_extra("prove"):
         import z3
 
-    steps = steps if over == "steps" else {}
-    inputs = _Inputs.of(left, right, over, missing, steps)
     search, gaps = _Search(z3, left, right, inputs, bounds), tuple(inputs.gaps)
     cells = has_cells(left.expression) or has_cells(right.expression) or bool(gaps)
-    unknown = Equivalence(None, over, *bounds, timeout=timeout, has_cells=cells, steps=steps, gaps=gaps)
+    unknown = Equivalence(
+        None,
+        inputs.over,
+        *bounds,
+        timeout=timeout,
+        has_cells=cells,
+        steps=inputs.steps,
+        gaps=gaps,
+        known_texts=bool(inputs.allowed),
+    )
     equal = search.exhausted(timeout)
     if equal is not False:
         return replace(unknown, equal=equal)
@@ -295,6 +318,16 @@ def _has_integers(bounds: Bounds) -> bool:
 
 
 @dataclass(frozen=True)
+class _Texts:
+    """The texts of a table."""
+
+    known: Mapping[str, Collection[str]]
+    """By column."""
+    unseen: bool
+    """Whether there may be others."""
+
+
+@dataclass(frozen=True)
 class _Inputs:
     """The columns of two programs, and how the solver knows them."""
 
@@ -302,7 +335,10 @@ class _Inputs:
     gaps: Sequence[str]
     """The columns that may be missing."""
     texts: Sequence[str]
-    """All texts in the programs: the solver knows a text by its position, and other texts by further numbers."""
+    """All texts in the programs, and those of the table: the solver knows a text by its position, and other texts by
+    further numbers."""
+    allowed: Mapping[str, Collection[str]]
+    """For columns that cannot have any text, those that they can have."""
     over: str
     steps: Mapping[str, Fraction]
     """For columns of numbers, what all numbers in them are multiples of: the solver knows how many times."""
@@ -315,14 +351,21 @@ class _Inputs:
         over: str,
         missing: bool | Collection[str] | None,
         steps: Mapping[str, Fraction],
+        texts: _Texts,
     ) -> "_Inputs":
         expressions = left.expression, right.expression
         kinds = left.expression.kinds | right.expression.kinds
+        used = {name: kinds[name] for name in (*left.inputs, *right.inputs)}
+        named = {name: {*each} for name, each in texts.known.items() if used.get(name) == Kind.TEXT}
+        limited = [] if texts.unseen else [*named]
         conditions = [node for each in expressions for node in each.walk() if isinstance(node, OneOf)]
+        for condition in conditions:
+            named.setdefault(condition.column.name, set()).update(condition.texts)
         return cls(
-            {name: kinds[name] for name in (*left.inputs, *right.inputs)},
+            used,
             gap_columns(expressions, missing),
-            sorted({each for condition in conditions for each in condition.texts}),
+            sorted(set().union(*named.values())),
+            {name: named[name] for name in limited},
             over,
             steps,
         )
@@ -494,6 +537,8 @@ def _conditions(left: Expression, right: Expression, inputs: _Inputs, bounds: Bo
                     yield terms.term(with_integer_coefficients(compared))
         elif kind != Kind.BOOLEAN:
             yield _range_of(inputs.symbols[name], kind)
+        if name in inputs.allowed:
+            yield terms.condition(OneOf(Variable(name, kind), sorted(inputs.allowed[name])))
 
 
 def _range_of(symbol: str, kind: Kind) -> str:

@@ -98,3 +98,12 @@ def test_a_sample_does_not_repeat_the_random_numbers_of_the_table(tmp_path):
     path.write_text("a,y\n" + "".join(f"{number},0\n" for number in numbers))
     drawn = read(path, rows=100, seed=0).sample["a"]
     assert 0.35 < np.mean(drawn) < 0.65
+
+
+def test_few_texts_are_listed(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{word},{n}x\n" for n, word in enumerate(["yes", "no", "", "yes"])))
+    table = read(path, rows=2)
+    assert table.texts("a", 2) == ["no", "yes"]
+    assert table.texts("a", 1) is None
+    assert table.texts("b", 4) == ["0x", "1x", "2x", "3x"]

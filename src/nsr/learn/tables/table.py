@@ -94,6 +94,13 @@ class Table:
         ((count,),) = self.engine.rows(f"SELECT count(*) FROM {self.relation} WHERE {condition}", on_progress)
         return int(count)
 
+    def texts(self, name: str, most: int) -> list[str] | None:
+        """All texts of a column in order, if there are no more than so many."""
+        quoted = sql_name(name)
+        query = f"SELECT DISTINCT {quoted} FROM {self.relation} WHERE {quoted} IS NOT NULL LIMIT {most + 1:d}"
+        found = sorted(text for (text,) in self.engine.rows(query))
+        return found if len(found) <= most else None
+
     def rows_where(self, condition: str, limit: int, on_progress: Progress | None = None) -> pd.DataFrame:
         """The first rows that meet a condition, given in SQL; the index holds their row numbers."""
         columns = list(self.columns.values())
