@@ -236,6 +236,19 @@ def test_rounded_columns_are_reported(tmp_path, capsys):
     assert "column 'id' holds integers beyond 2^53, which are rounded" in capsys.readouterr().err
 
 
+def test_the_evidence_comes_from_integers_that_are_not_rounded():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({name: 2**53 + rng.integers(0, 120, 400) for name in "ij"}).assign(f=rng.random(400).round(2))
+    learned = commands.learn(rows.assign(y=np.where(rows["i"] <= rows["j"], "yes", "no")), "y", restarts=2)
+    evidence = learned.estimator.evidence_
+    assert (learned.rule, learned.verified.wrong) == ("yes if i <= j, else no", 0)
+    assert (evidence.agreement, evidence.held_out, evidence.rows) == (1, 1, 400)
+    away = rows["i"] - rows["j"]
+    (margin,) = evidence.margins.values()
+    assert (margin.below, margin.at, margin.above) == (-away[away < 0].max(), (away == 0).any(), away[away > 0].min())
+    assert learned.program.evidence == evidence
+
+
 def test_what_a_sample_does_not_show_is_learned_from_the_contradicting_rows(tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.integers(0, 10**6, (40_000, 2)), columns=["a", "b"])

@@ -18,8 +18,10 @@ from nsr.learn.preparation import Prepared, nothing_to_learn_from
 from nsr.learn.result import Estimator, Verified
 from nsr.learn.tidying import tidied
 from nsr.learn.verification import contradictions
-from nsr.program.expressions import Expression
+from nsr.program.cells import LARGEST_FLOAT_INTEGER
+from nsr.program.expressions import Compare, Expression
 from nsr.program.program import Program
+from nsr.program.text import sides
 from nsr.reading.derived import Derived, Meaning
 
 FEW = 10
@@ -96,6 +98,8 @@ def fit_and_verify(
         for message in dict.fromkeys(str(warning.message) for warning in caught):
             on_message(message)
         program = in_terms_of_the_table(estimator, features, rows, y)
+        if program is not None and _rounds_integers(estimator, x):
+            program = _with_exact_evidence(estimator, program, rows, x, y)
         verified = None if program is None else verify(estimator, program)
         return Fitted(estimator, features, rows, x, y, program, verified)
 
@@ -142,6 +146,37 @@ def in_terms_of_the_table(estimator: Estimator, features: Features, rows: pd.Dat
             evidence = replace(evidence, margins=margins_of_rows(expression, rows))
             estimator.evidence_ = evidence
     return Program(expression, names, evidence)
+
+
+def _rounds_integers(estimator: Estimator, x: pd.DataFrame) -> bool:
+    """Whether an estimator has seen integers of its rule rounded, because other columns hold fractions."""
+    used = [] if estimator.program_ is None else x[list(estimator.program_.inputs)].select_dtypes("integer")
+    large = any(max(abs(int(used[name].min())), abs(int(used[name].max()))) > LARGEST_FLOAT_INTEGER for name in used)
+    return large and any(dtype.kind == "f" for dtype in x.dtypes)
+
+
+def _with_exact_evidence(
+    estimator: Estimator, program: Program, rows: pd.DataFrame, x: pd.DataFrame, y: pd.Series
+) -> Program:
+    """A rule with evidence from rows that are not rounded."""
+    evidence, expression = estimator.evidence_, program.expression
+    distinct = ~x.assign(**{"\0": y}).duplicated().to_numpy() if estimator.merge_equal else np.ones(len(x), dtype=bool)
+    wrong = contradictions(estimator, program, {name: rows[name] for name in program.inputs}, y.to_numpy())[1]
+    agreement = 1 - float(wrong[distinct].mean())
+    seen = {pair: near for pair, near in margins_of_rows(expression, rows).items() if pair in evidence.margins}
+    ties = [Compare("=", *node.children) for node in expression.walk() if isinstance(node, Compare)]
+    unseen = [str(tie) for tie in ties if (pair := sides(tie)) in seen and evidence.margins[pair].at > seen[pair].at]
+    all_right = agreement == 1 and evidence.held_out is not None and not evidence.reread
+    estimator.evidence_ = replace(
+        evidence,
+        rows=int(distinct.sum()),
+        agreement=agreement,
+        held_out=1.0 if all_right else evidence.held_out,
+        margins={**evidence.margins, **seen},
+        not_covered=(*evidence.not_covered, *unseen),
+        exact=None if agreement == 1 else evidence.exact,
+    )
+    return replace(program, evidence=estimator.evidence_)
 
 
 def choose_and_fit(
