@@ -191,6 +191,16 @@ def test_a_single_sum_and_four_pieces():
         assert clipped.program_([low, 0, 0]) <= clipped.program_([high, 0, 0])
 
 
+def test_the_reason_for_numbers_speaks_of_sums_and_not_of_classes():
+    rng = np.random.default_rng(0)
+    x = rng.integers(-200, 200, (400, 3))
+    evidence = NSRRegressor(**SHORT).fit(x, 3 * x[:, 0] + 2 * x[:, 1] + 7 * rng.integers(0, 3, 400)).evidence_
+    assert evidence.reason == (
+        "no exact rule: one of 3 sums gives the target on 100 % of the rows, but no comparison of the columns shows "
+        "better than chance which one"
+    )
+
+
 @pytest.mark.parametrize("line", ["random", "sine", "sine-class"])
 def test_no_rule_is_claimed_where_there_is_none(line):
     table = rule_table(line, np.random.default_rng(0))

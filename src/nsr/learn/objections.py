@@ -52,6 +52,10 @@ UNLIKELY = 0.001
 """Held-out rows speak against a rule if so many of them would contradict it less often than this."""
 
 
+NO_COMPARISON = "no rule: no comparison of the columns separates the classes better than chance"
+"""Why there is no rule for classes that have nothing to do with the columns."""
+
+
 def contradictions_look_random(rows: LabelledRows, rule: Rule, *, chance: float = BY_CHANCE) -> bool:
     """Whether the rows that contradict a rule are as wrong labels would be, but for so small a chance."""
     if chance_of_nearness(rows, rule) < chance or chance_of_concentration(rows, rule) < chance:
@@ -81,7 +85,7 @@ def objection(rows: LabelledRows, rule: Rule, errors: float, *, confirmed: bool 
             f"{rarest:,} of the rarest class)"
         )
     if not rule.comparisons or rule.nats > nats_without_rule(rows) - CLEAR:
-        return "no rule: no comparison of the columns separates the classes better than chance"
+        return NO_COMPARISON
     if (border := smooth_border(rows, rule)) is not None:
         return (
             f"no exact rule: comparisons only approximate the border, which is about {border}; "

@@ -14,7 +14,7 @@ from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import UNEXPLAINED, nats_unexplained
 from nsr.learn.evidence import RuleEvidence, percent
 from nsr.learn.gated import Member, train
-from nsr.learn.objections import time_objection
+from nsr.learn.objections import NO_COMPARISON, time_objection
 from nsr.learn.pieces import Pieces, Targets, find_pieces, value_pieces
 from nsr.learn.pieces.choice import (
     Choice,
@@ -289,6 +289,11 @@ def _objection(pieces: Pieces, choice: Choice | None, right: np.ndarray, errors:
         return (
             f"no exact rule: sums give the target on {percent(share)} of the rows, and the others "
             "are not random: comparisons would explain some of them"
+        )
+    if choice.evidence.reason == NO_COMPARISON:
+        return (
+            f"no exact rule: one of {len(pieces)} sums gives the target on {percent(covered)} of the rows, but no "
+            "comparison of the columns shows better than chance which one"
         )
     return choice.evidence.reason
 
