@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pandas as pd
 
 from nsr.program.conditions import OneOf
-from nsr.program.expressions import Compare, Constant, Expression, Variable
+from nsr.program.expressions import And, Compare, Constant, Count, Expression, Not, Or, Variable
 from nsr.program.kinds import Kind
 from nsr.program.substitution import rebuilt, without_parts
 from nsr.program.times import POINTS
@@ -21,6 +21,9 @@ MOST_ROUNDS = 20
 
 def tidied(expression: Expression, rows: pd.DataFrame, wrong: Wrong, *, shorten: bool) -> Expression:
     """The expression with few texts named, dates compared as usual, and if wanted without parts that change nothing."""
+    plain = _with_plain_conditions(expression).simplified()
+    if plain != expression and wrong(plain) <= wrong(expression):
+        expression = plain
     if shorten:
         expression = _shortened(expression, wrong)
     least = wrong(expression)
@@ -29,6 +32,18 @@ def tidied(expression: Expression, rows: pd.DataFrame, wrong: Wrong, *, shorten:
         if candidate != expression and wrong(candidate) <= least:
             expression = candidate
     return expression
+
+
+def _with_plain_conditions(node: Expression) -> Expression:
+    """With ``a and not b`` in the place of ``count(a) > count(b)``, and so on."""
+    match node:
+        case Compare((">" | ">=") as operator, Count((one,)), Count((other,))):
+            join = And if operator == ">" else Or
+            return join(_with_plain_conditions(one), Not(_with_plain_conditions(other)))
+        case Compare(("<" | "<=") as operator, Count((one,)), Count((other,))):
+            join = And if operator == "<" else Or
+            return join(Not(_with_plain_conditions(one)), _with_plain_conditions(other))
+    return rebuilt(node, [_with_plain_conditions(child) for child in node.children])
 
 
 def _shortened(expression: Expression, wrong: Wrong) -> Expression:
