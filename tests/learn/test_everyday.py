@@ -499,3 +499,21 @@ def test_a_weighted_sum_of_two_scores(seed):
     exam, project = rng.integers(0, 101, rows), rng.integers(0, 101, rows)
     table = pd.DataFrame({"exam": exam, "project": project, "passed": 3 * exam + 2 * project >= 250})
     assert commands.learn(table, "passed").rule == "True if 3*exam + 2*project >= 250, else False"
+
+
+@pytest.mark.parametrize("where_missing", ["late", "default"])
+def test_what_is_printed_is_right_at_missing_cells_too(tmp_path, where_missing):
+    rng = np.random.default_rng(2)
+    due = rng.integers(0, 300, 700)
+    paid = (due + rng.integers(-30, 100, 700)).astype(float)
+    paid[rng.random(700) < 0.2] = np.nan
+    known = np.select([paid > due + 45, paid <= due + 10], ["default", "ontime"], "late")
+    table = pd.DataFrame({"paid": paid, "due": due, "status": np.where(np.isnan(paid), where_missing, known)})
+    learned = commands.learn(table, "status")
+    texts = {"late": "(ontime if due >= paid - 10, else late) if paid is missing or due >= paid - 45, else default"}
+    texts["default"] = "default if due < paid - 45 or paid is missing, else ontime if due >= paid - 10, else late"
+    assert learned.rule == texts[where_missing]
+    counts = table["status"].value_counts()
+    first = dict(learned.branches())
+    assert first["otherwise"] == counts["default" if where_missing == "late" else "late"]
+    assert sum(first.values()) == len(table)

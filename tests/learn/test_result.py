@@ -1,5 +1,7 @@
 """What is printed about a rule that was learned."""
 
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
@@ -7,6 +9,7 @@ from nsr.learn.evidence import beginning
 from nsr.learn.result import Learned
 from nsr.program import Program
 from nsr.program.expressions import Kind
+from nsr.reading.derived import Meaning
 
 
 @pytest.mark.parametrize(
@@ -23,7 +26,8 @@ def test_rows_that_meet_each_condition(rule, branches):
     """The last row meets both parts of the or; of a choice, each row counts once."""
     table = pd.DataFrame({"a": [0, 2, 0, 2], "b": [0, 0, 2, 2], "who": ["y", "x", "y", "y"]})
     program = Program.parse(rule, ("a", "b", "who"), {"who": Kind.TEXT})
-    learned = Learned("t.csv", "c", 4, 0, (), table, table, table["a"], None, program, None, 0.0)  # type: ignore[arg-type]
+    estimator = SimpleNamespace(meaning=Meaning())
+    learned = Learned("t.csv", "c", 4, 0, (), table, table, table["a"], estimator, program, None, 0.0)  # type: ignore[arg-type]
     assert learned.branches() == branches
 
 

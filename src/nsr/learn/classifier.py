@@ -14,9 +14,10 @@ from nsr.errors import InputError
 from nsr.learn.base import Learner, group_numbers
 from nsr.learn.networks import Inputs, train_networks
 from nsr.learn.search import Found, Settings, probabilities, search
-from nsr.program.expressions import Constant, Expression, Not, Where
+from nsr.program.expressions import Constant, Expression, Where
 from nsr.program.program import Program
 from nsr.reading.columns import Columns
+from nsr.reading.derived import Meaning
 from nsr.reading.rows import LabelledRows
 from nsr.training import one_thread
 
@@ -122,9 +123,8 @@ class NSRClassifier(ClassifierMixin, Learner):  # type: ignore[misc]
     def describe(self, expression: Expression) -> str:
         """A rule as a sentence: a formula, or a choice between classes."""
         labels = self.classes_.tolist()
-        return _as_text(
-            expression, {label: label for label in labels} if self.gives_labels else dict(enumerate(labels))
-        )
+        named = {label: label for label in labels} if self.gives_labels else dict(enumerate(labels))
+        return _as_text(expression, named, self.meaning)
 
     @property
     def gives_labels(self) -> bool:
@@ -173,17 +173,21 @@ def _with_labels(expression: Expression, labels: Sequence[Any]) -> Expression:
     return Constant(labels[_number(expression)])
 
 
-def _as_text(expression: Expression, labels: Mapping[Any, Any]) -> str:
+def _as_text(expression: Expression, labels: Mapping[Any, Any], meaning: Meaning) -> str:
     """A formula, or a choice between classes, as a sentence."""
     if expression.is_boolean:
         return f"{labels[1]} if {expression}, else {labels[0]}"
     if not isinstance(expression, Where):
         return str(labels[_number(expression)])
     condition, then, otherwise = expression.condition, expression.then, expression.otherwise
-    if isinstance(then, Where) and not isinstance(otherwise, Where):
-        condition, then, otherwise = Not(condition).simplified(), otherwise, then
-    inner = _as_text(then, labels)
-    return f"{f'({inner})' if isinstance(then, Where) else inner} if {condition}, else {_as_text(otherwise, labels)}"
+    if (
+        isinstance(then, Where)
+        and not isinstance(otherwise, Where)
+        and (turned := meaning.opposite(condition)) is not None
+    ):
+        condition, then, otherwise = turned, otherwise, then
+    inner, rest = (_as_text(part, labels, meaning) for part in (then, otherwise))
+    return f"{f'({inner})' if isinstance(then, Where) else inner} if {condition}, else {rest}"
 
 
 def _number(expression: Expression) -> Any:

@@ -12,8 +12,9 @@ from nsr.learn import NSRClassifier, NSRRegressor
 from nsr.learn.emission import class_codes, emit_rule, needs_table
 from nsr.learn.evidence import beginning, percent
 from nsr.program.cells import evaluate_cells
-from nsr.program.expressions import Expression, Not, Or, Where
+from nsr.program.expressions import Expression, Or, Where
 from nsr.program.program import Program
+from nsr.reading.derived import Meaning
 
 Estimator = NSRClassifier | NSRRegressor
 
@@ -125,7 +126,7 @@ class Learned:
         if self.program is None:
             return []
         expression = self.program.expression
-        conditions = _alternatives(expression)
+        conditions = _alternatives(expression, self.estimator.meaning)
         first, found, met = _is_choice(expression), list[tuple[str, int]](), np.zeros(len(self.table), dtype=bool)
         for condition in conditions:
             holds = np.asarray(evaluate_cells(condition.simplified(), self.table, len(self.table)), dtype=bool)
@@ -157,7 +158,7 @@ class Learned:
         return "\n".join([printable(str(self.rule)), "", verdict, *lines, *text])
 
 
-def _alternatives(expression: Expression) -> list[Expression]:
+def _alternatives(expression: Expression, meaning: Meaning) -> list[Expression]:
     """The conditions under which a rule gives something else than otherwise: parts of an or, branches of a choice."""
     if isinstance(expression, Or):
         return list(expression.parts)
@@ -166,8 +167,12 @@ def _alternatives(expression: Expression) -> list[Expression]:
     found = []
     while isinstance(expression, Where):
         condition, then, rest = expression.condition, expression.then, expression.otherwise
-        if isinstance(then, Where) and not isinstance(rest, Where):
-            condition, rest = Not(condition), then
+        if (
+            isinstance(then, Where)
+            and not isinstance(rest, Where)
+            and (turned := meaning.opposite(condition)) is not None
+        ):
+            condition, rest = turned, then
         found.append(condition)
         expression = rest
     return found

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nsr.program.conditions import Missing
-from nsr.program.expressions import Compare, Constant, Count, Expression, Linear, Or, Truth, Variable
+from nsr.program.conditions import Flag, Missing, OneOf
+from nsr.program.expressions import Compare, Constant, Count, Expression, Linear, Not, Or, Truth, Variable
 from nsr.program.simplification import negated
 from nsr.program.substitution import rebuilt
 
@@ -36,6 +36,18 @@ class Meaning:
     def source(self, name: str) -> str:
         """The column of the table that a column comes from; the first of them if there are several."""
         return next(iter(self.derived[name].variables), name) if name in self.derived else name
+
+    def opposite(self, condition: Expression) -> Expression | None:
+        """The formula that holds wherever a condition does not, at missing cells too; None where that is not simple."""
+        opposite = Not(condition).simplified()
+        gaps = [node for node in condition.walk() if isinstance(node, Variable) and node.name in self.nullable]
+        if not gaps:
+            return opposite
+        if not isinstance(condition, Compare | OneOf | Flag) or any(
+            isinstance(node, Count) for node in condition.walk()
+        ):
+            return None
+        return Or(opposite, *(Missing(column) for column in dict.fromkeys(gaps)))
 
     def of(self, expression: Expression) -> Expression:
         """An expression with what its columns stand for in their place."""
