@@ -8,6 +8,7 @@ import pytest
 
 from nsr.learn import NSRRegressor
 from nsr.learn.saved import load_saved, to_saved
+from nsr.program import Program
 
 
 @pytest.fixture
@@ -228,6 +229,7 @@ def rentals() -> pd.DataFrame:
 
 RENTALS = {
     "a product and a column": lambda t: t["days"] * t["rate"] + t["shipping"],
+    "two products": lambda t: t["days"] * t["rate"] + t["guests"] * t["shipping"],
     "what is beyond some for each day": lambda t: t["days"] * t["rate"] + np.maximum(t["km"] - 100 * t["days"], 0) / 4,
     "two products and a flag": lambda t: t["days"] * t["rate"] + 2.5 * t["days"] * t["guests"] + 20 * t["pets"],
     "a base for each kind, and a kink": lambda t: (
@@ -252,3 +254,17 @@ def test_few_values_of_a_column_make_no_stairs(rentals, name):
     far = rentals.assign(days=rentals["days"] + 20, km=3 * rentals["km"])
     assert model.predict(far.astype(float)) == pytest.approx(np.asarray(RENTALS[name](far), dtype=float))
     assert len(model.pieces_) <= 4
+
+
+def test_a_product_of_a_column_of_two_values_is_no_choice(rentals):
+    x = rentals.assign(days=1 + rentals["small"]).astype(float)
+    y = np.asarray(x["days"] * x["rate"] + x["guests"] * x["shipping"])
+    assert Program.parse(fit(x, y).rule_) == Program.parse("guests*shipping + days*rate")
+
+
+def test_conditions_that_determine_each_other_have_simple_weights(rentals):
+    plan = np.random.default_rng(1).choice(["A", "B", "C"], len(rentals), p=[0.5, 0.3, 0.2])
+    x = rentals.assign(**{each: plan == each for each in "ABC"}).astype(float)
+    model = fit(x, np.select([plan == "A", plan == "B"], [0.3 * x["km"] + 10, 0.2 * x["km"] + 25], 0.35 * x["km"]))
+    assert model.evidence_.agreement == 1
+    assert {len(piece.weights) for piece in model.pieces_.pieces} == {1}

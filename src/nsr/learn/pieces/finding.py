@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -106,35 +107,43 @@ def _find_pieces(targets: Targets, rng: np.random.Generator, deadline: float | N
     """The pieces without products, unless a product explains more at once or is needed to explain all rows."""
     search = _Search(targets, rng, deadline)
     pool = search.pool()
-    plain: Pieces | None = search.run(pool) if most_rows(pool) >= PLENTY else None
-    if plain is not None and _is_complete(plain):
-        return plain
-    best = 0.0 if plain is not None else max((one.gain for one in pool), default=0.0)
-    products = likely_products(targets, rng, worth=best) if in_time(deadline) else []
-    plain = search.run(pool) if plain is None and not products else plain
-    if plain is not None and _is_complete(plain):
-        return plain
-    products = products or (sums_of_products(targets, rng) if in_time(deadline) else [])
-    wider = _Search(targets.with_products(products), rng, deadline).run() if products else None
-    if wider is None or (plain is not None and not _explains_more(wider, plain)):
-        return plain or search.run(pool)
-    used = {name for piece in wider.pieces for name in piece.columns}
-    needed = [pair for pair, name in zip(products, wider.targets.columns.products, strict=True) if name in used]
-    return replace(wider, targets=targets.with_products(needed))
+    found: Pieces | None = search.run(pool) if most_rows(pool) >= PLENTY else None
+    best = 0.0 if found is not None else max((one.gain for one in pool), default=0.0)
+    for propose in (partial(likely_products, worth=best), sums_of_products):
+        if found is not None and _is_complete(found):
+            return found
+        products = propose(targets, rng) if in_time(deadline) else []
+        if products:
+            wider = _Search(targets.with_products(products), rng, deadline).run()
+            found = wider if found is None or _explains_more(wider, found) else found
+        elif found is None:
+            found = search.run(pool)
+    assert found is not None
+    used = {name for piece in found.pieces for name in piece.columns}
+    return replace(found, targets=targets.with_products_of(found.targets, used))
 
 
 def _is_complete(pieces: Pieces) -> bool:
-    """Whether pieces explain the rows, and hardly stand for a product, as ``rate``, ``2*rate`` and ``3*rate`` may."""
+    """Whether pieces explain the rows, and hardly stand for a product, as ``rate + c`` and ``2*rate + c`` may."""
     different = {piece.weights for piece in pieces.pieces if piece.weights}
     alike = Counter(tuple(name for name, _ in weights) for weights in different)
-    return pieces.covered.mean() > 1 - RARE and max(alike.values(), default=0) < JOINED
+    return pieces.covered.mean() > 1 - RARE and max(alike.values(), default=0) < 2
 
 
-def _explains_more(wider: Pieces, plain: Pieces) -> bool:
+def _explains_more(wider: Pieces, found: Pieces) -> bool:
     """Whether pieces with products are to be taken: the others explain fewer rows, or as many with more pieces."""
-    if plain.covered.mean() > 1 - RARE:
-        return len(wider) < len(plain) and wider.covered.sum() >= plain.covered.sum()
-    return wider.bits >= plain.bits
+    if found.covered.mean() > 1 - RARE:
+        return len(wider) < len(found) and wider.covered.sum() >= found.covered.sum() and not _has_flags(wider)
+    return wider.bits >= found.bits
+
+
+def _has_flags(pieces: Pieces) -> bool:
+    """Whether a piece multiplies a column of 0 and 1: a choice is plainer."""
+    columns = pieces.targets.columns
+    binary = ((pieces.targets.x == 0) | (pieces.targets.x == 1)).all(0)
+    flags = {name for name, is_flag in zip(columns.names, binary, strict=True) if is_flag}
+    used = {name for piece in pieces.pieces for name in piece.columns if name in columns.products}
+    return any(flags & set(columns.products[name].variables) for name in used)
 
 
 def most_rows(pool: list[Valued]) -> float:

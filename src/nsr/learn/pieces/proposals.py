@@ -237,10 +237,25 @@ def least_squares(sample: Sample, starts: int) -> Iterator[Proposal]:
         fits = np.abs(y - x @ solved) < 1e-7
         if fits.sum() <= width + 4:
             continue
-        solved = np.linalg.lstsq(x[fits], y[fits], rcond=None)[0]
-        columns = np.flatnonzero(np.abs(solved[:-1]) > 1e-9)
-        weights = solved[columns] * sample.scale / sample.spread[columns]
+        columns, solved = _solved_with_few(x[fits], y[fits])
+        weights = solved * sample.scale / sample.spread[columns]
         yield Proposal(tuple(columns.tolist()), tuple(weights.tolist()), "least squares")
+
+
+def _solved_with_few(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The columns that an exact sum needs, and their weights; the last column is that of the constant.
+
+    Of columns that determine each other, as the conditions on a text do, the one that holds most often is left out.
+    """
+    solved = np.linalg.lstsq(x, y, rcond=None)[0]
+    kept = [*np.flatnonzero(np.abs(solved[:-1]) > 1e-9).tolist(), x.shape[1] - 1]
+    if np.linalg.matrix_rank(x[:, kept]) < len(kept):
+        for column in sorted(kept[:-1], key=lambda at: (len(np.unique(x[:, at])), -np.median(x[:, at]))):
+            fewer = [at for at in kept if at != column]
+            rest = y - x[:, fewer] @ np.linalg.lstsq(x[:, fewer], y, rcond=None)[0]
+            kept = fewer if np.abs(rest).max() < 1e-7 else kept
+    solved = np.linalg.lstsq(x[:, kept], y, rcond=None)[0]
+    return np.array(kept[:-1], dtype=np.intp), solved[:-1]
 
 
 def _regions(sample: Sample) -> Iterator[np.ndarray]:

@@ -1,7 +1,7 @@
 """Rows of numbers with a target number each."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -86,10 +86,11 @@ class Targets:
         squares_too = [((a, 2),) if a == b else ((a, 1), (b, 1)) for a, b in names]
         return replace(self, columns=self.columns.with_products(squares_too))
 
-    def with_products_of(self, other: "Targets") -> "Targets":
-        """With the products that other rows of the same table have."""
+    def with_products_of(self, other: "Targets", used: Collection[str] | None = None) -> "Targets":
+        """With the products that other rows of the same table have, all of them or those with some names."""
         factors = [
             Counter(node.name for node in product.walk() if isinstance(node, Variable))
-            for product in other.columns.products.values()
+            for name, product in other.columns.products.items()
+            if used is None or name in used
         ]
         return replace(self, columns=self.columns.with_products(tuple(each.items()) for each in factors))
