@@ -45,8 +45,9 @@ RARE = 0.002
 """Rows that are left are not searched once they are fewer than this share."""
 FEW_LEFT = 30
 """So few rows do not show how often a piece would hold by chance."""
-PLENTY = 0.4
-"""If a piece gives the target on this share of the rows, dearer ones are not tried."""
+PLENTY, MOST = 0.4, 0.9
+"""If a piece gives the target on this share of the rows, dearer ones are not tried; beside products, which agree with
+others at few values of a column, if it does on the second one."""
 JOINED, MOST_FURTHER = 3, 3
 """So many pieces are joined to one, or more, with so many further columns at most."""
 CLOSE = 1e-6
@@ -226,7 +227,7 @@ class _Search:
                 break
             found = (read_piece(one, rows, self.judge) for one in stage(sample, rows))
             pool += [one for one in found if one is not None and one.gain > -HOPE]
-            if most_rows(pool) >= PLENTY:
+            if most_rows(pool) >= (MOST if self.targets.columns.products else PLENTY):
                 break
         else:
             self.complete = True
