@@ -65,3 +65,17 @@ def test_rules_that_differ_at_a_tie_that_no_row_shows_agree(tied, agree):
     )
     found = Found(strict, rows.columns, None, ())
     assert _agree(found, loose, rows.columns, rows) is agree
+
+
+@pytest.mark.parametrize(("count", "is_vague"), [(100, True), (260, False)])
+def test_open_constants_that_some_of_a_few_rows_contradict_are_vague(count, is_vague):
+    """The rows inside of an ellipse, read as a corner: 9 of 100 rows contradict it."""
+    rng = np.random.default_rng(4)
+    x = np.stack([rng.normal(30, 40, count), rng.uniform(-11, 12, count)], 1).round(2)
+    classes = ((x[:, 0] > 0) & (x[:, 1] < 6) & (x[:, 1] > -4)).astype(np.int64)
+    classes[rng.permutation(count)[: round(0.09 * count)]] ^= 1
+    reader = Reader(rows_of(x, "ab", classes))
+    rule = reader.read_all(
+        [Atom((("a", 1),)), Atom((("b", 1),), Fraction(6)), Atom((("b", 1),), Fraction(-4))], "screen"
+    )
+    assert (vague_atom(reader, rule) is not None) == is_vague

@@ -157,11 +157,15 @@ def asks_conditions_only(columns: Columns, rule: Rule) -> bool:
 
 
 def _vague_constant(reader: Reader, rule: Rule, known: Sequence[Precision | None]) -> Atom | None:
-    """The first comparison with a constant that the rows leave open, if these are many and not round."""
+    """The first comparison with a constant that the rows leave open, if these are many and not round.
+
+    Where some of a few rows contradict the rule, any border of the rows that are left has fairly round constants.
+    """
     constants = [(atom, each) for atom, each in zip(rule.atoms, known, strict=True) if atom.has_constant]
     unknown = {abs(atom.constant) for atom, each in constants if each and each.open}
     fixed = CONSTANTS_PER_ROW * len(reader.rows)
-    needed = max(2 * SURPRISING, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed and not rule.wrong))
+    least = SURPRISING * (3 if rule.wrong and not _many(reader.rows) else 2)
+    needed = max(least, PER_CONSTANT * len(unknown) * (len(unknown) > 2 * fixed and not rule.wrong))
     if len(unknown) > fixed and total_surprise(rule, known) < needed:
         return next(atom for atom in rule.atoms if abs(atom.constant) in unknown)
     return None
