@@ -557,3 +557,12 @@ def test_a_saved_rule_holds_all_texts_of_the_columns_that_it_uses(tmp_path):
     x.assign(y=np.where(x["member"] == "gold", "yes", "no")).to_csv(tmp_path / "t.csv", index=False)
     assert run("learn", tmp_path / "t.csv", "--target", "y", "--save", tmp_path / "r.json", *FEW) == 0
     assert load_saved(tmp_path / "r.json").texts == {"member": ["gold", "none", "silver"]}
+
+
+def test_texts_that_a_rule_was_learned_without_are_reported_once():
+    table = pd.DataFrame({"amount": [300.0] * 4, "country": ["AT", "XX", "YY", None], "score": [50.0] * 4})
+    table["opened"] = pd.Timestamp("2024-01-01")
+    messages: list[str] = []
+    (predicted,) = commands.apply(SAVED / "rule-texts.json", table, on_message=messages.append)
+    assert predicted["review"].tolist() == ["yes", "no", "no", "no"]
+    assert messages == ["column 'country' has 'XX', which the table of the rule did not have"]

@@ -212,7 +212,7 @@ def apply(
     with needs_extra("learn"):
         from nsr.learn import commands
 
-    for number, part in enumerate(commands.apply(rule, table, drop_missing=drop_missing)):
+    for number, part in enumerate(commands.apply(rule, table, drop_missing=drop_missing, on_message=print_message)):
         label = "row" if drop_missing else None
         print_output(part.to_csv(header=number == 0, index=drop_missing, index_label=label), end="")
     return DONE

@@ -136,15 +136,25 @@ def _written_dates(table: tables.Table, program: Program | None) -> dict[str, st
     return {column.name: column.written for column in _columns(table, program) if column.written is not None}
 
 
-def apply(path: Path, table: Any, *, drop_missing: bool = False) -> Iterator[pd.DataFrame]:
-    """The predictions of a saved rule or model for the rows of a table, in parts: a column with the target's name."""
+def apply(
+    path: Path, table: Any, *, drop_missing: bool = False, on_message: Callable[[str], None] = lambda _: None
+) -> Iterator[pd.DataFrame]:
+    """The predictions of a saved rule or model for the rows of a table, in parts: a column with the target's name.
+
+    Texts that the rule was learned without are predicted as any other; ``on_message`` is called once for each column.
+    """
     rule = load_saved(path)
+    known = {name: set(texts) for name, texts in rule.texts.items()} if isinstance(rule, SavedRule) else {}
     if isinstance(table, str | Path):
         check_name(table)
     opened = tables.read(table, rows=1, dates=rule.dates if isinstance(rule, SavedRule) else None)
     check_columns(opened, rule.kinds)
     for rows in opened.parts(list(rule.kinds), exact=True):
         complete = rows.dropna() if drop_missing else rows
+        for name in list(known):
+            if new := sorted(set(complete[name].dropna()) - known[name]):
+                del known[name]
+                on_message(f"column '{name}' has '{new[0]}', which the table of the rule did not have")
         yield pd.DataFrame({rule.target: rule.predict(complete)}, index=complete.index)
 
 
