@@ -713,7 +713,7 @@ def battery(m: Measured) -> str:
         whole search with networks that keep the random weights they start with, on these lines:
         {read(of(m, "nsr-untrained", never))}.
         *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
-        So counts and multiples are found by either. For sums and products training says which columns matter; sums of up
+        Counts and multiples are found by either. For sums and products training says which columns matter; sums of up
         to four of those that untrained networks name are screened too, which is enough where they are the right ones.
         On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} are wrong on more than
         1 % of fresh rows. {_named(of(m, "nsr"))} {_seeds_of_tables(m)}"""
