@@ -692,9 +692,10 @@ def ablation(m: Measured) -> str:
     lines = _needs_training(m)
     return paragraph(
         f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
-        training contributes: on {len(lines)} of its lines, those of sums and products, the same search without training
-        reads {_read_back(_tables(m, "nsr-no-training", lines))} tables, with networks that keep their random weights
-        {_read_back(_tables(m, "nsr-untrained", lines))}, with training {_read_back(_tables(m, "nsr", lines))}."""
+        training contributes: on its {len(lines)} lines of sums and products, the search reads
+        {_read_back(_tables(m, "nsr-no-training", lines))} tables without networks,
+        {_read_back(_tables(m, "nsr-untrained", lines))} with untrained and {_read_back(_tables(m, "nsr", lines))} with
+        trained ones."""
     )
 
 
@@ -706,6 +707,7 @@ def battery(m: Measured) -> str:
     claims = [record for record in m.lines("learn.jsonl") if record["part"] == "no-rule"]
     made = [record for record in claims if record["rule"]]
     wrong = sum(bool(record["false_claim"]) for record in made)
+    be = "is" if wrong == 1 else "are"
     return paragraph(
         f"""Read back: {read(of(m, "nsr"))}; with 5 % of the labels flipped {read(flipped)}. *No training* is the same
         search without networks: of {len(never)} lines of sums, xor of sums and products it reads none,
@@ -715,8 +717,8 @@ def battery(m: Measured) -> str:
         *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
         Counts and multiples are found by either. For sums and products training says which columns matter; sums of up
         to four of those that untrained networks name are screened too, which is enough where they are the right ones.
-        On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} are wrong on more than
-        1 % of fresh rows. {_named(of(m, "nsr"))} {_seeds_of_tables(m)}"""
+        On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} {be} wrong on more
+        than 1 % of fresh rows. {_named(of(m, "nsr"))} {_seeds_of_tables(m)}"""
     )
 
 
@@ -724,11 +726,11 @@ def _named(found: Sequence[Mapping[str, Any]]) -> str:
     """What the convention for factors costs, and how often the evidence names the truth beside a wrong rule."""
     less, more = ([r for r in found if r["line"] == line] for line in ("fraction", "multiple"))
     wrong = [r for r in found if r["rule"] and not r["read_back"]]
-    named = sum(bool(r.get("truth_named")) for r in wrong)
+    named = f"; the evidence names the true comparison for {sum(bool(r.get('truth_named')) for r in wrong)} of them"
+    named = f"{named}, which does not count as read back" if wrong else ""
     mirrored = f", of its mirror image `b < 0.9 a` {_read_back(less)}" if less else ""
     return f"""Where the rows do not distinguish 5 % more from 5 % less, more is taken: of the line `a > 1.1 b`
-        {_read_back(more)} are read{mirrored}. Rules that were printed and are wrong: {len(wrong)}; the evidence names
-        the true comparison for {named} of them, which does not count as read back."""
+        {_read_back(more)} are read{mirrored}. Rules that were printed and are wrong: {len(wrong)}{named}."""
 
 
 def _seeds_of_tables(m: Measured) -> str:
