@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from nsr.learn import NSRClassifier, commands
+from nsr.learn import NSRClassifier, alternatives, commands
 from nsr.learn.alternatives import conventional, factor, is_in_per_cent, not_distinguished, open_factors
 from nsr.learn.objections import vague_atom
 from nsr.learn.page import write_page
@@ -155,3 +156,18 @@ def test_how_far_a_factor_is_open_is_part_of_the_evidence():
     assert ratio[ratio > 0.87].min() == pytest.approx(high, abs=1e-4)
     turned = Reader(rows).read_all([Atom((("a", 23), ("b", -20)))], "screen")
     assert open_factors(Reader(rows), turned)[0].startswith("1.15 could be 1.14")
+
+
+def test_a_factor_is_named_where_another_constant_changes_with_it(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.integers(100, 1_000, (400, 2)), rng.integers(0, 100, 400)])
+    x = x[np.abs(x[:, 0] / x[:, 1] - 1.1) > 0.06]
+    classes = ((x[:, 0] > 1.1 * x[:, 1]) & (x[:, 2] > 50)).astype(np.int64)
+    reader = Reader(LabelledRows(Columns(torch.from_numpy(x), ["a", "b", "c"]), classes, np.ones(len(x)), 2))
+    multiple, constant = Atom((("a", 10), ("b", -11))), Atom((("c", 1),), Fraction(50))
+    rule = reader.read_all([multiple, constant], "screen")
+    other = reader.read_all([Atom((("a", 9), ("b", -10))), Atom((("c", 1),), Fraction(101, 2))], "screen")
+    changed = replace(other, atoms=(Atom((("c", 1),), Fraction(101, 2)), Atom((("a", 9), ("b", -10)))))
+    monkeypatch.setattr(Reader, "read_all", lambda *_: changed)
+    monkeypatch.setattr(alternatives, "multiples", lambda *_: [(("a", 9), ("b", -10))])
+    assert not_distinguished(reader, rule) == ("a > 1.1*b and 0.9*a > b",)

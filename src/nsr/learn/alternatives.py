@@ -53,7 +53,7 @@ def conventional(reader: Reader, rule: Rule) -> Rule:
         if known is None or known > 1:
             continue
         others = _other_multiples(reader, rule, at)
-        options = [changed for above, changed in others if above - 1 == 1 - known and changed.wrong <= rule.wrong]
+        options = [changed for above, _, changed in others if above - 1 == 1 - known and changed.wrong <= rule.wrong]
         rule = min(options, key=lambda each: each.nats, default=rule)
     return rule
 
@@ -65,9 +65,8 @@ def not_distinguished(reader: Reader, rule: Rule) -> tuple[str, ...]:
         known = factor(columns, atom)
         if known is None:
             continue
-        for other, changed in _other_multiples(reader, rule, at):
+        for other, new, changed in _other_multiples(reader, rule, at):
             if number_nats(other) <= number_nats(known) + AS_SIMPLE:
-                new = next(each for each in changed.atoms if each not in rule.atoms)
                 pair = (_as_multiple(columns, one, each) for one, each in ((rule, atom), (changed, new)))
                 found.append(" and ".join(pair))
     return tuple(dict.fromkeys(found))
@@ -104,8 +103,8 @@ def _four_digits(number: Fraction, *, up: bool) -> str:
     return f"{float(count * step):.4g}"
 
 
-def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Fraction, Rule]]:
-    """Other factors of a comparison, each with the rule that has it, which explains the rows about as well.
+def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Fraction, Atom, Rule]]:
+    """Other factors of a comparison, each with its atom and a rule that has it and explains the rows about as well.
 
     No more rows contradict it, or where rows contradict both, it is simpler by what these cost.
     """
@@ -115,10 +114,10 @@ def _other_multiples(reader: Reader, rule: Rule, at: int) -> Iterator[tuple[Frac
         if other is None or _same_border(weights, atom.weights):
             continue
         changed = reader.read_all([*rule.atoms[:at], Atom(weights), *rule.atoms[at + 1 :]], rule.origin)
-        kept = any(_same_border(each.weights, weights) for each in changed.atoms)
+        new = next((each for each in changed.atoms if _same_border(each.weights, weights)), None)
         as_good = changed.wrong <= rule.wrong or (rule.wrong > 0 and changed.nats <= rule.nats + AS_GOOD)
-        if kept and len(changed.atoms) == len(rule.atoms) and as_good:
-            yield other, changed
+        if new is not None and len(changed.atoms) == len(rule.atoms) and as_good:
+            yield other, new, changed
 
 
 def _same_border(one: Weights, other: Weights) -> bool:
