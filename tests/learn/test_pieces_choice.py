@@ -268,3 +268,8 @@ def test_conditions_that_determine_each_other_have_simple_weights(rentals):
     model = fit(x, np.select([plan == "A", plan == "B"], [0.3 * x["km"] + 10, 0.2 * x["km"] + 25], 0.35 * x["km"]))
     assert model.evidence_.agreement == 1
     assert {len(piece.weights) for piece in model.pieces_.pieces} == {1}
+
+
+def test_three_rows_are_no_error():
+    x = pd.DataFrame({"a": [1.0, 1.0, 2.0], "b": [2.0, 2.0, 3.0]})
+    assert fit(x, [2.0, 1.0, 2.0]).program_ is None

@@ -109,4 +109,4 @@ def _forward(terms: np.ndarray, y: np.ndarray) -> np.ndarray:
         follows[chosen] = -1.0
         chosen.append(int(follows.argmax()))
         left = rest - x[:, chosen] @ np.linalg.lstsq(x[:, chosen], rest, rcond=None)[0]
-    return np.array(chosen)
+    return np.array(chosen, dtype=np.intp)
