@@ -273,3 +273,8 @@ def test_conditions_that_determine_each_other_have_simple_weights(rentals):
 def test_three_rows_are_no_error():
     x = pd.DataFrame({"a": [1.0, 1.0, 2.0], "b": [2.0, 2.0, 3.0]})
     assert fit(x, [2.0, 1.0, 2.0]).program_ is None
+
+
+def test_one_distinct_row_is_no_error():
+    x = pd.DataFrame({"a": [3.0] * 20})
+    assert fit(x, [1.0] * 20).predict(x) == pytest.approx([1.0] * 20)

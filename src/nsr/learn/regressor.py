@@ -247,7 +247,7 @@ def _split(targets: Targets, rng: np.random.Generator) -> _Split:
         part = split_groups(targets.columns.groups, rng, (CHOOSE, JUDGE))
         return _Split(*(np.flatnonzero(np.isin(part, some)) for some in ((0,), (0, 1), (2,))))
     shuffled = rng.permutation(len(targets))
-    choose, judge = int(len(targets) * CHOOSE), max(1, int(len(targets) * JUDGE))
+    choose, judge = int(len(targets) * CHOOSE), min(max(1, int(len(targets) * JUDGE)), len(targets) - 1)
     parts = shuffled[judge + choose :], shuffled[judge:], shuffled[:judge]
     return _Split(*(np.sort(part) for part in parts))
 
