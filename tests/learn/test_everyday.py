@@ -517,3 +517,34 @@ def test_what_is_printed_is_right_at_missing_cells_too(tmp_path, where_missing):
     first = dict(learned.branches())
     assert first["otherwise"] == counts["default" if where_missing == "late" else "late"]
     assert sum(first.values()) == len(table)
+
+
+def test_durations_of_comparisons_that_vote_are_round():
+    rng = np.random.default_rng(6)
+    opened = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 400_000, 800), unit="min")
+    minutes = rng.gamma(2, 24 * 60, 800).astype(int)
+    priority = rng.choice(["P1", "P2", "P3"], 800)
+    late = (priority == "P1") & (minutes > 24 * 60) | (minutes > 72 * 60)
+    table = pd.DataFrame({"opened": opened, "resolved": opened + pd.to_timedelta(minutes, unit="min")})
+    learned = commands.learn(table.assign(priority=priority, status=np.where(late, "breach", "kept")), "status")
+    assert "1 day" in learned.rule
+    assert "3 days" in learned.rule
+    assert "seconds" not in learned.rule
+
+
+def test_a_column_of_integers_is_not_compared_with_the_fraction_of_another():
+    rng = np.random.default_rng(7)
+    n = 900
+    table = pd.DataFrame({name: rng.poisson(4, n) for name in ("tenure", "trainings", "visits")})
+    table["review"] = rng.uniform(1, 5, n).round(1)
+    holds = (
+        (table["tenure"] >= 4).astype(int)
+        + (table["trainings"] >= 5)
+        + (table["visits"] >= 4)
+        + (table["review"] >= 3.5)
+    )
+    learned = commands.learn(table.assign(promoted=np.where(holds >= 3, "yes", "no")), "promoted")
+    assert all(
+        float(each).is_integer() for each in re.findall(r"(?:tenure|trainings|visits) [<>]=? ([\d.]+)", learned.rule)
+    )
+    assert "review >= 3.5" in learned.rule
