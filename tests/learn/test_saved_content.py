@@ -161,3 +161,12 @@ def test_mutated_files_give_a_model_or_one_sentence(tmp_path):
             with contextlib.suppress(InputError):
                 saved = load_saved(path)
                 saved.predict(pd.DataFrame({name: [1.5, 2.0] for name in saved.kinds}))
+
+
+def test_a_rule_of_numbers_that_claims_classes_is_a_sentence_at_missing_cells(tmp_path):
+    program = json.loads(Program.parse("a + b").emit("json"))
+    path = tmp_path / "rule.json"
+    path.write_text(json.dumps({"format": "nsr-rule/1", "target": "c", "classes": [1], "program": program}))
+    rows = pd.DataFrame({"a": [0.0, np.nan], "b": [0.0, 1.0]})
+    with pytest.raises(InputError, match="^the rule predicts a missing number as the number of a class$"):
+        load_saved(path).predict(rows)

@@ -58,6 +58,8 @@ class Saved(ABC):
         outputs = self.outputs(table)
         if self.classes is None:
             return outputs
+        if pd.isna(outputs).any():
+            raise InputError("the rule predicts a missing number as the number of a class")
         if len(outputs) and not 0 <= outputs.min() <= outputs.max() < len(self.classes):
             largest = outputs.max() + 0  # True is 1
             raise InputError(
