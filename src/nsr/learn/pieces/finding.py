@@ -18,6 +18,7 @@ from nsr.learn.pieces.proposals import (
     Proposal,
     Sample,
     differences,
+    forward,
     least_squares,
     lines,
     planes,
@@ -140,11 +141,9 @@ def _explains_more(wider: Pieces, found: Pieces) -> bool:
 
 def _has_flags(pieces: Pieces) -> bool:
     """Whether a piece multiplies a column of 0 and 1: a choice is plainer."""
-    columns = pieces.targets.columns
-    binary = ((pieces.targets.x == 0) | (pieces.targets.x == 1)).all(0)
-    flags = {name for name, is_flag in zip(columns.names, binary, strict=True) if is_flag}
-    used = {name for piece in pieces.pieces for name in piece.columns if name in columns.products}
-    return any(flags & set(columns.products[name].variables) for name in used)
+    flags, products = pieces.targets.flags, pieces.targets.columns.products
+    used = {name for piece in pieces.pieces for name in piece.columns if name in products}
+    return any(flags & set(products[name].variables) for name in used)
 
 
 def most_rows(pool: list[Valued]) -> float:
@@ -293,8 +292,7 @@ class _Search:
 
         So ``a - 25``, ``a - 50`` and ``a - 75``, on different days, become ``a - 25*days``.
         """
-        binary = ((self.rows.x == 0) | (self.rows.x == 1)).all(0)
-        flags = {name for name, is_flag in zip(self.rows.names, binary, strict=True) if is_flag}
+        flags = self.targets.flags
         families: dict[tuple[tuple[str, Fraction], ...], list[int]] = {}
         for at, piece in enumerate(pieces.pieces):
             shared = tuple((name, weight) for name, weight in piece.weights if name not in flags)
@@ -315,17 +313,8 @@ class _Search:
         columns = [self.rows.names.index(name) for name, _ in shared]
         weights = [float(weight) for _, weight in shared]
         rest = rows.y - rows.x[:, columns] @ np.array(weights)
-        x, rest = rows.x - rows.x.mean(0), rest - rest.mean()
-        size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
-        chosen: list[int] = []
-        left, solved = rest, np.zeros(0)
-        while len(chosen) < MOST_FURTHER and np.abs(left).max() > CLOSE * np.abs(rest).max():
-            follows = np.abs(x.T @ left) / size
-            follows[columns + chosen] = 0.0
-            chosen.append(int(follows.argmax()))
-            solved = np.linalg.lstsq(x[:, chosen], rest, rcond=None)[0]
-            left = rest - x[:, chosen] @ solved
-        proposal = Proposal((*columns, *chosen), (*weights, *solved.tolist()), "consensus")
+        chosen, solved = forward(rows.x, rest, MOST_FURTHER, close=CLOSE, without=columns)
+        proposal = Proposal((*columns, *chosen.tolist()), (*weights, *solved.tolist()), "consensus")
         found = read_piece(proposal, rows, self.judge)
         return found.piece if found is not None and found.holds.all() else None
 

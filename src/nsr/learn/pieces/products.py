@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from nsr.learn.pieces.proposals import SAMPLE, Proposal, Sample, least_squares, lines, ratios, scored
+from nsr.learn.pieces.proposals import SAMPLE, Proposal, Sample, forward, least_squares, lines, ratios, scored
 from nsr.learn.pieces.reading import Judge, read_piece
 from nsr.learn.pieces.targets import Targets
 
@@ -53,8 +53,7 @@ def _with_others(pairs: list[Pair], targets: Targets) -> list[Pair]:
 
 def _is_new(targets: Targets, first: np.ndarray | int, second: np.ndarray | int) -> np.ndarray:
     """Whether products are other numbers than their factors: the square of a column of 0 and 1 is not."""
-    binary = ((targets.x == 0) | (targets.x == 1)).all(0)
-    return np.asarray((np.asarray(first) != second) | ~binary[first])
+    return np.asarray((np.asarray(first) != second) | ~targets.binary[first])
 
 
 def _proposals(targets: Targets, rng: np.random.Generator) -> Iterator[tuple[Pair, Proposal]]:
@@ -88,7 +87,9 @@ def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
     first, second = first[new], second[new]
     rows = targets.numbers.some(np.arange(len(targets)), 6 * MOST_TERMS, rng)
     terms = np.column_stack([rows.x[:, columns], rows.x[:, first] * rows.x[:, second]])
-    few = np.union1d(np.arange(min(2 * FORWARD, len(columns))), _forward(terms, rows.y))  # columns that follow it most
+    few = np.union1d(
+        np.arange(min(2 * FORWARD, len(columns))), forward(terms, rows.y, FORWARD)[0]
+    )  # columns that follow it most
     for chosen, starts in ((np.arange(terms.shape[1]), 1), (few, 2 * FORWARD + 1)):
         for one in least_squares(Sample(terms[:, chosen], rows.y, rows.resolution, rng), starts):
             used = [at - len(columns) for at in chosen[list(one.columns)].tolist() if at >= len(columns)]
@@ -96,17 +97,3 @@ def sums_of_products(targets: Targets, rng: np.random.Generator) -> list[Pair]:
             if 0 < len(pairs) <= MOST_PRODUCTS:
                 return pairs
     return []
-
-
-def _forward(terms: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The positions of some terms, each the one that follows most what those before it leave of the target."""
-    x, rest = terms - terms.mean(0), y - y.mean()
-    size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
-    chosen: list[int] = []
-    left = rest
-    while len(chosen) < min(FORWARD, x.shape[1]):
-        follows = np.abs(x.T @ left) / size
-        follows[chosen] = -1.0
-        chosen.append(int(follows.argmax()))
-        left = rest - x[:, chosen] @ np.linalg.lstsq(x[:, chosen], rest, rcond=None)[0]
-    return np.array(chosen, dtype=np.intp)

@@ -258,6 +258,30 @@ def _solved_with_few(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return np.array(kept[:-1], dtype=np.intp), solved[:-1]
 
 
+def forward(
+    x: np.ndarray, y: np.ndarray, most: int, *, close: float = 0.0, without: Sequence[int] = ()
+) -> tuple[np.ndarray, np.ndarray]:
+    """The positions of some columns, each the one that follows most what those before it leave, and their weights.
+
+    Args:
+        x: The columns.
+        y: The target.
+        most: How many are chosen at most.
+        close: It ends where so small a share of the spread of the target is left.
+        without: Columns that are not chosen.
+    """
+    x, y = x - x.mean(0), y - y.mean()
+    size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
+    chosen, left, solved = list[int](), y, np.zeros(0)
+    while len(chosen) < min(most, x.shape[1]) and np.abs(left).max() > close * np.abs(y).max():
+        follows = np.abs(x.T @ left) / size
+        follows[[*without, *chosen]] = -1.0
+        chosen.append(int(follows.argmax()))
+        solved = np.linalg.lstsq(x[:, chosen], y, rcond=None)[0]
+        left = y - x[:, chosen] @ solved
+    return np.array(chosen, dtype=np.intp), solved
+
+
 def _regions(sample: Sample) -> Iterator[np.ndarray]:
     """Weights of rows to start from: all, then the rows with small or large targets, or numbers in one column."""
     yield np.ones(len(sample.y))

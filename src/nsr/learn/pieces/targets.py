@@ -80,6 +80,16 @@ class Targets:
         rows, weight = merge_equal_rows(self.columns, self.y, self.weight)
         return replace(self.subset(rows), weight=weight)
 
+    @property
+    def binary(self) -> np.ndarray:
+        """Which columns hold 0 and 1 only."""
+        return np.asarray(((self.x == 0) | (self.x == 1)).all(0))
+
+    @property
+    def flags(self) -> set[str]:
+        """The names of these columns."""
+        return {name for name, is_flag in zip(self.columns.names, self.binary, strict=True) if is_flag}
+
     def with_products(self, pairs: Iterable[tuple[int, int]]) -> "Targets":
         """With the products of pairs of columns as further columns."""
         names = [(self.columns.names[first], self.columns.names[second]) for first, second in pairs]
