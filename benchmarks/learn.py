@@ -87,6 +87,8 @@ class Record:
     """Of all threads of the process."""
     rule: str | None = None
     """What was claimed, if anything."""
+    origin: str | None = None
+    """What proposed its comparisons, as the evidence says."""
     reason: str | None = None
     """Why nothing was."""
     read_back: bool | None = None
@@ -213,7 +215,7 @@ def claim(model: Any, table: Any, fresh: dict[str, Any]) -> dict[str, Any]:
     if program is None:
         return {"read_back": False, "false_claim": False, "reason": model.evidence_.reason}
     wrong = float(np.mean([not ok for rows in fresh.values() for ok in right(program(rows.columns), rows)]))
-    found = {"rule": model.rule_, "wrong": wrong}
+    found = {"rule": model.rule_, "origin": model.evidence_.origin, "wrong": wrong}
     if table.rule is None:
         return {**found, "read_back": False, "false_claim": wrong > FALSE_CLAIM}
     evidence = model.evidence_

@@ -110,7 +110,9 @@ def test_untrained_networks_keep_the_weights_they_start_with(monkeypatch):
 
 def claimed(rule: str | None, table, fresh) -> dict:
     program = None if rule is None else Program.parse(rule, list(table.columns))
-    evidence = SimpleNamespace(not_covered=(), not_distinguished=(), reason=None if rule else "no rule")
+    evidence = SimpleNamespace(
+        not_covered=(), not_distinguished=(), origin="training", reason=None if rule else "no rule"
+    )
     return learn.claim(SimpleNamespace(program_=program, rule_=rule, evidence_=evidence), table, fresh)
 
 
@@ -119,6 +121,7 @@ def test_a_claim_about_a_table_without_a_rule_is_false_if_fresh_rows_contradict_
     fresh = {"near": table.near(np.random.default_rng(1))}
     assert claimed(None, table, fresh)["false_claim"] is False
     assert claimed("a > b", table, fresh)["false_claim"] is True
+    assert claimed("a > b", table, fresh)["origin"] == "training"
     fresh["near"].y[:] = Program.parse("a > b")(fresh["near"].columns)
     fresh["near"].y[:20] ^= 1
     assert claimed("a > b", table, fresh)["false_claim"] is False

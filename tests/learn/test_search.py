@@ -11,7 +11,7 @@ import pytest
 from nsr.learn import NSRClassifier
 from nsr.learn.evidence import percent
 from nsr.learn.objections import held_out_objection, objection, vague_atom
-from nsr.learn.proposals import propose
+from nsr.learn.proposals import Proposal, propose
 from nsr.learn.refinement import polished
 from nsr.learn.rules import Reader
 from nsr.learn.search import Settings, _Attempt, search, split_rows
@@ -23,6 +23,7 @@ RESTARTS = 16
 WORDS = {
     "screen": "a screen of single columns and pairs of columns",
     "training": "networks that weigh columns",
+    "columns": "a screen of sums of the columns that networks weigh most",
     "products": "networks of logarithms",
 }
 
@@ -86,6 +87,16 @@ def test_the_rule_that_was_meant_is_read_and_proved(name):
 def test_without_training_these_rules_are_not_read(name):
     x, _, _ = TABLES[name]
     assert fit(x, truth(name)(x), proposals=("screen",)).program_ is None
+
+
+def test_where_no_weights_are_read_the_columns_that_networks_weigh_are_screened(monkeypatch):
+    monkeypatch.setattr("nsr.learn.search.propose", lambda *_: Proposal([], {}))
+    x, _, _ = TABLES["sum"]
+    rule = truth("sum")
+    model = fit(x, rule(x))
+    assert model.program_.equivalent(rule, over="integers"), model.rule_
+    assert model.evidence_.origin == "columns"
+    assert f"\nfound by: {WORDS['columns']}\n" in str(model.evidence_)
 
 
 WRONG_LABELS = {

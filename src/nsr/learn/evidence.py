@@ -9,6 +9,7 @@ from nsr.program.program import Evidence
 ORIGINS = {
     "screen": "a screen of single columns and pairs of columns",
     "training": "networks that weigh columns",
+    "columns": "a screen of sums of the columns that networks weigh most",
     "products": "networks of logarithms",
     "pieces": "sums that are exact on many rows",
     "points": "comparisons that were added one at a time, each with its points",

@@ -74,6 +74,8 @@ READ = 8
 BETTER, FEW = 0.9, 20
 """A network is not read if it is wrong on more than this share of the rows to choose by that the most frequent class is
 wrong on, unless there are few of them."""
+_PROPOSED_BY = {"columns": "training"}
+"""What of ``PROPOSALS`` an origin belongs to, if it is not one of them: networks name the columns of that screen."""
 SPARSITIES = (4e-3, 2e-2)
 """Penalties on the weights of networks, in the order in which they are tried."""
 
@@ -137,7 +139,7 @@ def search(rows: LabelledRows, settings: Settings) -> Found:
         if settings.out_of_time:
             return found
         attempt = _Attempt(rows, settings)
-        since = PROPOSALS.index(found.rule.origin)
+        since = PROPOSALS.index(_PROPOSED_BY.get(found.rule.origin, found.rule.origin))
         attempt.run([name for name in settings.proposals if PROPOSALS.index(name) >= since])
         other = attempt.reread(attempt.best())
         if not is_rival(other, found.rule) or _agree(found, other, attempt.rows.columns, rows):
@@ -364,7 +366,7 @@ class _Attempt:
         sums = list(short_sums(self.learn.columns, self._columns_that_matter()[:most]))
         if not sums:
             return
-        self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, GROWN_ON)), sums), "training")
+        self._screen(Screen(self.learn.subset(evenly_spaced(self.learn, GROWN_ON)), sums), "columns")
 
     def _columns_that_matter(self) -> list[str]:
         choose = self.rows.subset(self._parts[1])
