@@ -46,6 +46,10 @@ MARKERS = re.compile(r"(<!-- measured: ([\w ]+) -->\n)(.*?)(<!-- /measured -->)"
 MOST_LINES = 10
 """Lines of the battery are named where they are at most so many."""
 INEQUALITIES = (">", "<", ">=", "<=")
+FROM_WEIGHTS = ("training", "products")
+"""Origins of rules that were read from the weights of networks."""
+FEW_COLUMNS = 12
+"""Tables of the battery have few columns up to this many."""
 
 
 class Measured:
@@ -687,15 +691,21 @@ def _needs_training(m: Measured) -> set[str]:
     return {r["line"] for r in untrained} - {r["line"] for r in untrained if r["read_back"]}
 
 
+def _from_weights(found: Sequence[Mapping[str, Any]]) -> str:
+    """How many tables were read back from the weights of networks, and not from columns that they name."""
+    return str(sum(bool(record["read_back"]) and record["origin"] in FROM_WEIGHTS for record in found))
+
+
 def ablation(m: Measured) -> str:
     """What training contributes to rules in tables, for the README."""
     lines = _needs_training(m)
+    trained, untrained = (_tables(m, name, lines) for name in ("nsr", "nsr-untrained"))
     return paragraph(
         f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
         training contributes: on its {len(lines)} lines of sums and products, the search reads
-        {_read_back(_tables(m, "nsr-no-training", lines))} tables without networks,
-        {_read_back(_tables(m, "nsr-untrained", lines))} with untrained and {_read_back(_tables(m, "nsr", lines))} with
-        trained ones."""
+        {_read_back(_tables(m, "nsr-no-training", lines))} tables without networks and {_read_back(trained)} with them,
+        {_from_weights(trained)} of these from their weights. With untrained networks it reads {_read_back(untrained)},
+        {_from_weights(untrained)} of them from weights: the others by screening sums of columns that chance named."""
     )
 
 
@@ -704,19 +714,24 @@ def battery(m: Measured) -> str:
     of, read, never, alone = _tables, _read_back, _needs_training(m), _tables(m, "nsr-no-screen")
     slower = median(r["cpu_seconds"] for r in alone) / median(r["cpu_seconds"] for r in of(m, "nsr"))
     flipped = [record for record in m.lines("learn.jsonl") if record["part"] == "flipped" and not record["left_out"]]
+    noisy = [record for record in flipped if record["line"] in never]
     claims = [record for record in m.lines("learn.jsonl") if record["part"] == "no-rule"]
     made = [record for record in claims if record["rule"]]
     wrong = sum(bool(record["false_claim"]) for record in made)
     be = "is" if wrong == 1 else "are"
+    trained, untrained = (of(m, name, never) for name in ("nsr", "nsr-untrained"))
+    few, many = ([r for r in untrained if (r["columns"] <= FEW_COLUMNS) == small] for small in (True, False))
     return paragraph(
         f"""Read back: {read(of(m, "nsr"))}; with 5 % of the labels flipped {read(flipped)}. *No training* is the same
         search without networks: of {len(never)} lines of sums, xor of sums and products it reads none,
-        {read(of(m, "nsr-no-training", never))} tables; with training {read(of(m, "nsr", never))}. *Untrained* is the
-        whole search with networks that keep the random weights they start with, on these lines:
-        {read(of(m, "nsr-untrained", never))}.
+        {read(of(m, "nsr-no-training", never))} tables; with training {read(trained)}, {_from_weights(trained)} of them
+        from the weights of networks (with flipped labels {_from_weights(noisy)} of {len(noisy)}). *Untrained* is the
+        whole search with networks that keep the random weights they start with, on these lines: {read(untrained)},
+        {_from_weights(untrained)} of them from weights. The others were found by the narrowed screen, of sums of up to
+        four of the nine columns that networks weigh most: the fewer columns there are, the more often chance names the
+        right ones. Of tables of at most {FEW_COLUMNS} columns {read(few)} were found so, of larger ones {read(many)}.
         *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
-        Counts and multiples are found by either. For sums and products training says which columns matter; sums of up
-        to four of those that untrained networks name are screened too, which is enough where they are the right ones.
+        Counts and multiples are found by either.
         On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} {be} wrong on more
         than 1 % of fresh rows. {_named(of(m, "nsr"))} {_seeds_of_tables(m)}"""
     )

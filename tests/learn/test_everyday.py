@@ -10,11 +10,11 @@ import pytest
 import torch
 
 from nsr.learn import commands
+from nsr.learn.attempt import split_rows
 from nsr.learn.features import features_of
 from nsr.learn.gaps import with_gaps
 from nsr.learn.preparation import prepare
 from nsr.learn.saved import load_saved, to_saved
-from nsr.learn.search import split_rows
 from nsr.learn.tables import read
 from nsr.program import Program
 from nsr.program.cells import evaluate_cells

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from nsr.learn.judging import Found
 from nsr.learn.objections import vague_atom
 from nsr.learn.rules import Reader
-from nsr.learn.search import Found, _agree
+from nsr.learn.search import _agree
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns
 from nsr.reading.rows import LabelledRows

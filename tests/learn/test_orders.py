@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from nsr.learn import orders, refinement, rules, search
+from nsr.learn.attempt import Settings
 from nsr.learn.order_reading import read_order
 from nsr.learn.orders import can_be_levels, is_order, order_nats, written_out
 from nsr.learn.rules import Reader
-from nsr.learn.search import Settings
 from nsr.program import Program
 from nsr.reading.atoms import Atom
 from nsr.reading.columns import Columns

@@ -9,12 +9,15 @@ import pandas as pd
 import pytest
 
 from nsr.learn import NSRClassifier
+from nsr.learn.attempt import Attempt, Settings, split_rows
 from nsr.learn.evidence import percent
+from nsr.learn.judging import judged, rivals_of
 from nsr.learn.objections import held_out_objection, objection, vague_atom
 from nsr.learn.proposals import Proposal, propose
 from nsr.learn.refinement import polished
 from nsr.learn.rules import Reader
-from nsr.learn.search import Settings, _Attempt, search, split_rows
+from nsr.learn.search import search
+from nsr.learn.stages import from_training, run_stages
 from nsr.program import Program
 from nsr.reading.atoms import Atom
 from tests.learn.samples import labelled
@@ -90,7 +93,7 @@ def test_without_training_these_rules_are_not_read(name):
 
 
 def test_where_no_weights_are_read_the_columns_that_networks_weigh_are_screened(monkeypatch):
-    monkeypatch.setattr("nsr.learn.search.propose", lambda *_: Proposal([], {}))
+    monkeypatch.setattr("nsr.learn.stages.propose", lambda *_: Proposal([], {}))
     x, _, _ = TABLES["sum"]
     rule = truth("sum")
     model = fit(x, rule(x))
@@ -189,20 +192,20 @@ def test_a_search_ends_when_its_time_is_up():
 
 def test_without_time_one_network_is_read_and_no_rival_looked_for(monkeypatch):
     read = []
-    monkeypatch.setattr("nsr.learn.search.propose", lambda *given: read.append(given) or propose(*given))
+    monkeypatch.setattr("nsr.learn.stages.propose", lambda *given: read.append(given) or propose(*given))
     x = integers(100, "abc")
     rows = labelled(x, x["a"] + x["b"] > x["c"])
     late = Settings(restarts=64, errors=0.1, rng=np.random.default_rng(0), deadline=time.monotonic() - 1)
-    attempt = _Attempt(rows, late)
-    attempt.from_training(4e-3)
+    attempt = Attempt(rows, late)
+    from_training(attempt, sparsity=4e-3)
     assert len(attempt.networks) > 1
     assert len(read) == 1
     rule = Reader(rows).read([Atom((("a", 1), ("b", 1), ("c", -1)))])
     monkeypatch.setattr("nsr.learn.refinement.substitutes", lambda *_: [Atom.difference("a", "c")])
     monkeypatch.setattr("nsr.learn.refinement.is_rival", lambda *_: True)
-    assert not list(attempt.rivals(rule))
-    in_time = _Attempt(rows, replace(late, deadline=math.inf))
-    assert list(in_time.rivals(rule))
+    assert not list(rivals_of(attempt, rule))
+    in_time = Attempt(rows, replace(late, deadline=math.inf))
+    assert list(rivals_of(in_time, rule))
 
 
 def test_time_that_is_up_is_no_reason_where_rows_are_too_few():
@@ -351,8 +354,8 @@ def test_a_rule_that_held_out_rows_contradict_is_not_handed_out(monkeypatch):
         rows.classes[parts[2]] ^= flip
         return tuple(parts)
 
-    monkeypatch.setattr("nsr.learn.search.split_rows", recorded)
-    monkeypatch.setattr("nsr.learn.search.objection", lambda *_, **__: None)
+    monkeypatch.setattr("nsr.learn.attempt.split_rows", recorded)
+    monkeypatch.setattr("nsr.learn.judging.objection", lambda *_, **__: None)
     flip = 0
     assert fit(x, y, errors=0.3).rule_ == "True if a > b, else False"
     flip = 1
@@ -373,11 +376,11 @@ def test_heavy_rows_that_are_held_out_are_counted_once_and_their_share_is_one_of
         rows.classes[judge[:10]] ^= 1
         return learn, choose, judge
 
-    monkeypatch.setattr("nsr.learn.search.split_rows", heavy)
-    monkeypatch.setattr("nsr.learn.search.objection", lambda *_, **__: None)
-    attempt = _Attempt(rows, Settings(restarts=2, errors=0.5, rng=np.random.default_rng(0)))
-    attempt.run(["screen"])
-    evidence = attempt.found().evidence
+    monkeypatch.setattr("nsr.learn.attempt.split_rows", heavy)
+    monkeypatch.setattr("nsr.learn.judging.objection", lambda *_, **__: None)
+    attempt = Attempt(rows, Settings(restarts=2, errors=0.5, rng=np.random.default_rng(0)))
+    run_stages(attempt, ["screen"])
+    evidence = judged(attempt).evidence
     share = 1 - 300 / (300 + len(attempt.judge) - 10)
     assert evidence.held_out == pytest.approx(share)
     assert evidence.reason == f"no rule: the best one is right on only {percent(share)} of the held-out rows"
@@ -409,10 +412,11 @@ def test_more_than_one_better_rule_of_another_seed_is_confirmed(monkeypatch):
         replace(true, expression=Program.parse(f"a > b + {by}").expression, nats=true.nats + by) for by in (9, 6, 3)
     ]
     found = iter([*worse, true, true])
-    monkeypatch.setattr(_Attempt, "run", lambda attempt, wanted: attempt.rules.append(next(found)))
-    monkeypatch.setattr(_Attempt, "best", lambda attempt: attempt.rules[-1])
-    monkeypatch.setattr(_Attempt, "reread", lambda attempt, rule: rule)
-    monkeypatch.setattr(_Attempt, "rivals", lambda attempt, rule: iter(()))
+    monkeypatch.setattr(Attempt, "best", lambda attempt: attempt.rules[-1])
+    monkeypatch.setattr("nsr.learn.search.run_stages", lambda attempt, wanted: attempt.rules.append(next(found)))
+    monkeypatch.setattr("nsr.learn.search.reread", lambda attempt, rule: rule)
+    monkeypatch.setattr("nsr.learn.judging.reread", lambda attempt, rule: rule)
+    monkeypatch.setattr("nsr.learn.search.rivals_of", lambda attempt, rule: iter(()))
     settings = Settings(restarts=1, errors=0.2, rng=np.random.default_rng(0))
     assert str(search(rows, settings).rule.expression) == "a > b"
 

@@ -23,7 +23,7 @@ from nsr.reading.atoms import Weights
 from nsr.reading.derived import Meaning
 
 PROPOSALS = ("screen", "training", "products")
-"""What may propose comparisons; see ``nsr.learn.search``."""
+"""What may propose comparisons; see ``nsr.learn.stages``."""
 USES = ("auto", "program", "model")
 
 

@@ -11,9 +11,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from torch import Tensor
 
 from nsr.errors import InputError
+from nsr.learn.attempt import Settings
 from nsr.learn.base import Learner, group_numbers
-from nsr.learn.networks import Inputs, train_networks
-from nsr.learn.search import Found, Settings, probabilities, search
+from nsr.learn.judging import Found
+from nsr.learn.networks import Inputs, probabilities, train_networks
+from nsr.learn.search import search
 from nsr.program.expressions import Constant, Expression, Where
 from nsr.program.program import Program
 from nsr.reading.columns import Columns

@@ -304,3 +304,10 @@ def rows_to_train_on(rows: LabelledRows, rng: np.random.Generator) -> np.ndarray
         room = MOST_ROWS - sum(map(len, chosen))
         chosen.append(group[: room // left])
     return np.sort(np.concatenate(chosen))
+
+
+def probabilities(network: Network, x: Tensor) -> np.ndarray:
+    """(rows, classes): a network's probability for each class."""
+    z = network.logits(x)
+    odds = np.exp(z - z.max(1, keepdims=True))
+    return np.asarray(odds / odds.sum(1, keepdims=True))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from nsr.learn.attempt import Settings
 from nsr.learn.base import Learner, group_numbers
 from nsr.learn.candidates import SCREENED, candidate_sums, evenly_spaced
 from nsr.learn.diagnostics import UNEXPLAINED, nats_unexplained
@@ -28,7 +29,6 @@ from nsr.learn.pieces.choice import (
 )
 from nsr.learn.registers import starts
 from nsr.learn.rules import Rule
-from nsr.learn.search import Settings
 from nsr.program.expressions import Expression, Truth, Variable
 from nsr.program.program import Program
 from nsr.reading.columns import Columns

@@ -9,11 +9,12 @@ from fractions import Fraction
 import numpy as np
 import torch
 
+from nsr.learn.attempt import Settings
 from nsr.learn.diagnostics import margins, not_covered
 from nsr.learn.evidence import RuleEvidence
 from nsr.learn.pieces import Piece, Pieces, Targets, points, recognise_order, recognise_ranges
 from nsr.learn.rules import Rule
-from nsr.learn.search import Settings, search
+from nsr.learn.search import search
 from nsr.program.expressions import Compare, Constant, Expression, Order, Variable, Where, total
 from nsr.program.program import Program
 from nsr.reading.atoms import Atom, Weights
