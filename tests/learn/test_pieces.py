@@ -151,6 +151,33 @@ def test_wrong_targets_do_not_matter(name):
     assert found.covered.mean() > 0.93
 
 
+@pytest.mark.parametrize("others", [0, 6])
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda a, b, c, _: 2 * np.abs(a - b) + c, {"2*a + c - 2*b", "2*b + c - 2*a"}),
+        (lambda a, b, c, d: np.where(d < 20, 3 * a + 2 * b + c, a + 5 * b + 4 * c), {"3*a + 2*b + c", "a + 5*b + 4*c"}),
+    ],
+    ids=["distance", "choice"],
+)
+def test_sums_of_three_columns_that_each_hold_on_half_of_the_rows(function, expected, others):
+    """Least squares finds none of them: to either, the other half of the rows are as good."""
+    for seed in SEEDS:
+        found = find_pieces(
+            table(case("abcd", small_integers, function), seed, rows=600, others=others), np.random.default_rng(seed)
+        )
+        assert texts(found) == expected, seed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_limit_that_one_number_of_a_column_shows_is_a_constant(seed):
+    """Where hours are 0 the target is 0, and so is any multiple of the hours."""
+    rng = np.random.default_rng(seed)
+    x = {"hours": integers(rng, 500, 0, 25), "spot": integers(rng, 500, 1, 400)}
+    found = find_pieces(targets(x, np.clip(2.5 * x["hours"] - 2.5, 0, 22.5)), rng)
+    assert texts(found) == {"2.5*hours - 2.5", "0", "22.5"}
+
+
 @pytest.mark.outer
 @pytest.mark.parametrize("seeds", [range(5), range(5, 20)])
 @pytest.mark.parametrize(

@@ -58,3 +58,13 @@ def test_multiples_are_of_positive_numbers():
 def test_a_split_at_an_end_of_the_rows_has_no_factor():
     x = positive()
     assert best_multiples(labelled(x, np.zeros(len(x))), [("a", "b")]) == []
+
+
+@pytest.mark.parametrize("low", [1_990, 100])
+def test_a_column_that_hardly_varies_is_compared_with_no_multiple(low):
+    """``80*a > year`` would only say that a is above 25; beside another one that hardly varies, a factor may matter."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.integers(1, 51, 600), rng.integers(low, low + 30, 600), rng.integers(low, low + 30, 600)])
+    rows = labelled(x, x[:, 0] > 25)
+    assert bool(best_multiples(rows, [("a", "b")])) == (low == 100)
+    assert best_multiples(labelled(x, x[:, 1] > x[:, 2]), [("b", "c")])

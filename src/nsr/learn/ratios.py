@@ -21,6 +21,9 @@ POSITIVE = 0.9
 """Multiples are looked for where this share of the rows have two positive numbers."""
 SLACKS = (0.0, 3.0, 8.0)
 """Nats by which other factors may separate the classes worse: the simplest one among them is proposed too."""
+CONSTANT = 0.02
+"""A column whose spread, beside its median, is less than this share of that of another is as good as a constant for it:
+``80*x > year`` only says that x is above 25."""
 LARGEST_DENOMINATOR = 10**6
 ROUNDING = Fraction(1, 10**12)
 """By how much a range of factors is taken wider, relatively, since floats round a ratio."""
@@ -58,10 +61,20 @@ def _multiples(rows: LabelledRows, pairs: Sequence[tuple[str, str]], groups: np.
         if both.mean() < POSITIVE:
             continue
         usable = np.flatnonzero(both)
+        if _is_as_good_as_constant(x[one][usable], x[two][usable]):
+            continue
         part = parts.setdefault(both.tobytes(), rows.subset(usable))
         values, place = np.unique(x[one][usable] / x[two][usable], return_inverse=True)
         left = uncertainty_left(place, len(values), np.unique(groups[usable], return_inverse=True)[1], part)
         yield Multiple(float(left.min()), tuple(_sums(one, two, values, left)))
+
+
+def _is_as_good_as_constant(one: np.ndarray, two: np.ndarray) -> bool:
+    """Whether one of two columns of positive numbers hardly varies beside the other."""
+    spreads = [
+        float((high - low) / middle) for low, middle, high in (np.quantile(x, (0.05, 0.5, 0.95)) for x in (one, two))
+    ]
+    return min(spreads) < CONSTANT * max(spreads)
 
 
 def _sums(one: str, two: str, values: np.ndarray, left: np.ndarray) -> Iterator[Weights]:

@@ -14,9 +14,12 @@ from nsr.learn.evidence import beginning, percent
 from nsr.program.cells import evaluate_cells
 from nsr.program.expressions import Expression, Or, Where
 from nsr.program.program import Program
+from nsr.program.whole_constants import with_whole_constants
 from nsr.reading.derived import Meaning
 
 Estimator = NSRClassifier | NSRRegressor
+SAME = "the same for numbers in the steps of the columns"
+"""What a rule with other constants is introduced by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +121,17 @@ class Learned:
         """The rule as text."""
         return None if self.program is None else self.estimator.describe(self.program.expression)
 
+    @property
+    def rule_in_steps(self) -> str | None:
+        """The rule with the constants that sums of such columns can have; None where it has no others.
+
+        Floats need a constant between two sums, as in ``a + b > c + 0.005``. For exact cents that is ``a + b > c``.
+        """
+        if self.program is None:
+            return None
+        rule = self.estimator.describe(with_whole_constants(self.program.expression, self.steps))
+        return None if rule == self.rule else rule
+
     def branches(self) -> list[tuple[str, int]]:
         """The conditions of the rule, and how many of the rows learned from meet each.
 
@@ -155,7 +169,8 @@ class Learned:
         what = "rows that meet each condition, and none before it" if choice else "rows that meet each condition"
         lines = [f"{what}: {'; '.join(support)}"] if support else []
         text = [printable(line) for line in str(evidence).splitlines()]
-        return "\n".join([printable(str(self.rule)), "", verdict, *lines, *text])
+        same = [] if self.rule_in_steps is None else [f"{SAME}: {printable(self.rule_in_steps)}"]
+        return "\n".join([printable(str(self.rule)), *same, "", verdict, *lines, *text])
 
 
 def _alternatives(expression: Expression, meaning: Meaning) -> list[Expression]:

@@ -14,7 +14,7 @@ from nsr.learn.evidence import MOST_MARGINS, listed, percent
 from nsr.learn.page.borders import classes_of
 from nsr.learn.page.charts import learned_charts
 from nsr.learn.page.trees import LEVELS, tree_of
-from nsr.learn.result import Learned
+from nsr.learn.result import SAME, Learned
 from nsr.learn.tables import plural
 from nsr.program.emit.exactness import InexactWarning
 from nsr.program.expressions import Expression, Linear, Variable
@@ -37,6 +37,7 @@ def write_page(path: Path, learned: Learned) -> None:
         classes=classes_of(learned),
         columns=[str(name) for name in learned.table.columns if name not in dict(learned.left_out)],
         rule=learned.rule,
+        same=SAME,
         model_predicts=program is None and learned.estimator.use != "program",
         model_held_out=None if evidence.model_held_out is None else percent(evidence.model_held_out),
         evidence=evidence,

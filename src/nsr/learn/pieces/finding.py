@@ -1,5 +1,6 @@
 """The search for the pieces of a numeric target."""
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -25,6 +26,7 @@ from nsr.learn.pieces.proposals import (
     ratios,
     scored,
     signed_sums,
+    spaces,
 )
 from nsr.learn.pieces.reading import FEWEST, Judge, Valued, read_piece, with_constant
 from nsr.learn.pieces.targets import Numbers, Targets
@@ -221,7 +223,7 @@ class _Search:
         some = rows.some(np.arange(len(rows)), SAMPLE, self.rng)
         sample = Sample(some.x, some.y, some.resolution, self.rng)
         self.complete = False
-        for stage in (self._cheap, self._sums, self._planes, self._least_squares):
+        for stage in (self._cheap, self._sums, self._planes, self._spaces, self._least_squares):
             if not in_time(self.deadline):
                 break
             found = (read_piece(one, rows, self.judge) for one in stage(sample, rows))
@@ -256,6 +258,10 @@ class _Search:
         pairs = np.array([(a, b) for at, a in enumerate(near) for b in near[at + 1 :]])[:MOST_PAIRS]
         return scored(sample, list(planes(sample, pairs)), KEPT) if len(pairs) else []
 
+    def _spaces(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
+        triples = np.array(list(itertools.combinations(self._near(rows), 3)))
+        return scored(sample, list(spaces(sample, triples)), KEPT) if len(triples) else []
+
     def _least_squares(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
         width = sample.x.shape[1]
         some = rows.some(np.arange(len(rows)), max(8 * width, 2 * SAMPLE), self.rng)
@@ -285,6 +291,8 @@ class _Search:
         best = other if fewer else found
         joined = self._needed(self._joined(best))
         best = joined if len(joined) < len(best) and joined.covered.sum() >= best.covered.sum() else best
+        plain = self._needed(list(dict.fromkeys(_constant_where_one_target(best))))
+        best = plain if plain.covered.sum() >= best.covered.sum() else best
         return replace(best, bits=sum(one.gain for one in self.taken))
 
     def _joined(self, pieces: Pieces) -> list[Piece]:
@@ -344,3 +352,14 @@ class _Search:
                 holds, pieces = others, pieces[:at] + pieces[at + 1 :]
         order = np.argsort(-holds.sum(1), kind="stable")
         return Pieces(self.targets, tuple(pieces[at] for at in order), holds[order])
+
+
+def _constant_where_one_target(pieces: Pieces) -> Iterator[Piece]:
+    """The pieces, with a constant in the place of a sum that is alone only on rows of one target.
+
+    Where only ``hours = 0`` shows the sum ``2*hours``, any factor would do, and 0 says as much.
+    """
+    for at, piece in enumerate(pieces.pieces):
+        alone = pieces.targets.y[pieces.holds[at] & pieces.clear]
+        one = len(alone) > 0 and bool((alone == alone[0]).all())
+        yield Piece((), as_rational(float(alone[0])), piece.origin) if piece.weights and one else piece

@@ -163,6 +163,28 @@ def planes(sample: Sample, pairs: np.ndarray, top: int = 2) -> Iterator[Proposal
             yield Proposal(tuple(part[row].tolist()), tuple(weights.tolist()), "consensus")
 
 
+def spaces(sample: Sample, triples: np.ndarray, top: int = 2) -> Iterator[Proposal]:
+    """Three columns with a constant: the weights that most sets of four random rows have.
+
+    Where a sum holds on half of the rows, so it does on all four rows of a sixteenth of the sets.
+    """
+    base, *others = sample.rng.integers(0, len(sample.y), (4, DRAWS // 2))
+    away = [((sample.x[rows] - sample.x[base]) / sample.spread) for rows in others]
+    up = [((sample.y[rows] - sample.y[base]) / sample.scale)[:, None, None] for rows in others]
+    for part in np.array_split(triples, max(1, 3 * len(triples) * len(base) // AT_ONCE)):
+        one, two, three = (each[:, part] for each in away)  # (sets, triples, 3)
+        normals = np.cross(two, three), np.cross(three, one), np.cross(one, two)
+        determinant = (one * normals[0]).sum(-1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            solved = sum(u * normal for u, normal in zip(up, normals, strict=True)) / determinant[..., None]
+            vote = solved[..., 0] + np.pi * solved[..., 1] + np.e * solved[..., 2]  # equal where all weights are
+        poor = (np.abs(determinant) < 1e-5) | (np.abs(solved) < 1e-9).any(-1)
+        sizes, at = modes(np.where(poor, np.nan, vote).T, LOOSE * sample.resolution, LOOSE * sample.resolution, top)
+        for row, rank in zip(*np.nonzero(sizes >= 3), strict=True):
+            weights = solved[at[row, rank], row] * sample.scale / sample.spread[part[row]]
+            yield Proposal(tuple(part[row].tolist()), tuple(weights.tolist()), "consensus")
+
+
 def _triples(sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sets of three rows, half of them random and half neighbours in the target or in a column."""
     n, rng = len(sample.y), sample.rng
