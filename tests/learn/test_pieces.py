@@ -155,16 +155,24 @@ def test_wrong_targets_do_not_matter(name):
 @pytest.mark.parametrize(
     ("function", "expected"),
     [
-        (lambda a, b, c, _: 2 * np.abs(a - b) + c, {"2*a + c - 2*b", "2*b + c - 2*a"}),
-        (lambda a, b, c, d: np.where(d < 20, 3 * a + 2 * b + c, a + 5 * b + 4 * c), {"3*a + 2*b + c", "a + 5*b + 4*c"}),
+        (lambda a, b, c, *_: 2 * np.abs(a - b) + c, {"2*a + c - 2*b", "2*b + c - 2*a"}),
+        (lambda a, b, c, d, _: 2 * np.abs(a - b) + c - d, {"2*a + c - 2*b - d", "2*b + c - 2*a - d"}),
+        (
+            lambda a, b, c, d, e: np.where(e < 20, 3 * a + 2 * b + c, a + 5 * b + 4 * c),
+            {"3*a + 2*b + c", "a + 5*b + 4*c"},
+        ),
+        (
+            lambda a, b, c, d, e: np.where(e < 20, 3 * a + 2 * b + c + d, a + 5 * b + 4 * c + 2 * d),
+            {"3*a + 2*b + c + d", "a + 5*b + 4*c + 2*d"},
+        ),
     ],
-    ids=["distance", "choice"],
+    ids=["distance", "distance and two columns", "three columns", "four columns"],
 )
-def test_sums_of_three_columns_that_each_hold_on_half_of_the_rows(function, expected, others):
-    """Least squares finds none of them: to either, the other half of the rows are as good."""
+def test_long_sums_that_each_hold_on_half_of_the_rows(function, expected, others):
+    """To reweighted least squares, the other half of the rows are as good."""
     for seed in SEEDS:
         found = find_pieces(
-            table(case("abcd", small_integers, function), seed, rows=600, others=others), np.random.default_rng(seed)
+            table(case("abcde", small_integers, function), seed, rows=600, others=others), np.random.default_rng(seed)
         )
         assert texts(found) == expected, seed
 

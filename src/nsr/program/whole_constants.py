@@ -53,7 +53,7 @@ def _step(part: Expression, steps: Mapping[str, Fraction]) -> Fraction | None:
         return None
     factors = [_step(factor, steps) for factor in part.factors]
     known = [step for step in factors if step is not None]
-    return math.prod(known) if len(known) == len(factors) else None
+    return math.prod(known, start=Fraction(1)) if len(known) == len(factors) else None
 
 
 def _common_step(steps: list[Fraction]) -> Fraction:

@@ -1,6 +1,5 @@
 """The search for the pieces of a numeric target."""
 
-import itertools
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -26,7 +25,6 @@ from nsr.learn.pieces.proposals import (
     ratios,
     scored,
     signed_sums,
-    spaces,
 )
 from nsr.learn.pieces.reading import FEWEST, Judge, Valued, read_piece, with_constant
 from nsr.learn.pieces.targets import Numbers, Targets
@@ -223,7 +221,7 @@ class _Search:
         some = rows.some(np.arange(len(rows)), SAMPLE, self.rng)
         sample = Sample(some.x, some.y, some.resolution, self.rng)
         self.complete = False
-        for stage in (self._cheap, self._sums, self._planes, self._spaces, self._least_squares):
+        for stage in (self._cheap, self._sums, self._planes, self._least_squares):
             if not in_time(self.deadline):
                 break
             found = (read_piece(one, rows, self.judge) for one in stage(sample, rows))
@@ -258,15 +256,11 @@ class _Search:
         pairs = np.array([(a, b) for at, a in enumerate(near) for b in near[at + 1 :]])[:MOST_PAIRS]
         return scored(sample, list(planes(sample, pairs)), KEPT) if len(pairs) else []
 
-    def _spaces(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
-        triples = np.array(list(itertools.combinations(self._near(rows), 3)))
-        return scored(sample, list(spaces(sample, triples)), KEPT) if len(triples) else []
-
     def _least_squares(self, sample: Sample, rows: Numbers) -> Iterable[Proposal]:
         width = sample.x.shape[1]
         some = rows.some(np.arange(len(rows)), max(8 * width, 2 * SAMPLE), self.rng)
         larger = Sample(some.x, some.y, some.resolution, self.rng)
-        found = list(least_squares(larger, int(min(1 + 2 * (width + 1), max(2, 2e7 / (len(some) * width * width))))))
+        found = list(least_squares(larger, int(max(2, 2e7 / (len(some) * width * width)))))
         if width > 2 * NEAR:
             near = self._near(rows)
             fewer = least_squares(Sample(some.x[:, near], some.y, some.resolution, self.rng), 2 * NEAR)

@@ -23,6 +23,8 @@ LOOSE = 1e5
 """Weights from exact solves are right up to this many rounding errors."""
 ITERATIONS = 25
 """Rounds of reweighted least squares."""
+TRIMMINGS, NEAREST = 8, 0.3
+"""Rounds of least squares with so large a share of the rows, the nearest ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,28 +165,6 @@ def planes(sample: Sample, pairs: np.ndarray, top: int = 2) -> Iterator[Proposal
             yield Proposal(tuple(part[row].tolist()), tuple(weights.tolist()), "consensus")
 
 
-def spaces(sample: Sample, triples: np.ndarray, top: int = 2) -> Iterator[Proposal]:
-    """Three columns with a constant: the weights that most sets of four random rows have.
-
-    Where a sum holds on half of the rows, so it does on all four rows of a sixteenth of the sets.
-    """
-    base, *others = sample.rng.integers(0, len(sample.y), (4, DRAWS // 2))
-    away = [((sample.x[rows] - sample.x[base]) / sample.spread) for rows in others]
-    up = [((sample.y[rows] - sample.y[base]) / sample.scale)[:, None, None] for rows in others]
-    for part in np.array_split(triples, max(1, 3 * len(triples) * len(base) // AT_ONCE)):
-        one, two, three = (each[:, part] for each in away)  # (sets, triples, 3)
-        normals = np.cross(two, three), np.cross(three, one), np.cross(one, two)
-        determinant = (one * normals[0]).sum(-1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            solved = sum(u * normal for u, normal in zip(up, normals, strict=True)) / determinant[..., None]
-            vote = solved[..., 0] + np.pi * solved[..., 1] + np.e * solved[..., 2]  # equal where all weights are
-        poor = (np.abs(determinant) < 1e-5) | (np.abs(solved) < 1e-9).any(-1)
-        sizes, at = modes(np.where(poor, np.nan, vote).T, LOOSE * sample.resolution, LOOSE * sample.resolution, top)
-        for row, rank in zip(*np.nonzero(sizes >= 3), strict=True):
-            weights = solved[at[row, rank], row] * sample.scale / sample.spread[part[row]]
-            yield Proposal(tuple(part[row].tolist()), tuple(weights.tolist()), "consensus")
-
-
 def _triples(sample: Sample) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sets of three rows, half of them random and half neighbours in the target or in a column."""
     n, rng = len(sample.y), sample.rng
@@ -247,21 +227,41 @@ def least_squares(sample: Sample, starts: int) -> Iterator[Proposal]:
     x = np.column_stack([(sample.x - sample.x.mean(0)) / sample.spread, np.ones(n)])
     y = sample.y / sample.scale
     for weight in itertools.islice(_regions(sample), starts):
-        solved = np.zeros(width + 1)
-        for round_ in range(ITERATIONS):
-            solved = _weighted_solution(x, y, weight)
-            away = np.abs(y - x @ solved)
-            floor = max(np.quantile(away, 0.3) * 0.5**round_, 1e-11)
-            weight = floor / np.maximum(away, floor)
-            few, most = np.quantile(away, (0.2, 0.9))
-            if few < 1e-10 or (round_ > 8 and few > 0.03 * most):
+        for solve in (_reweighted, _trimmed):
+            fits = np.abs(y - x @ solve(x, y, weight)) < 1e-7
+            if fits.sum() > width + 4:
                 break
-        fits = np.abs(y - x @ solved) < 1e-7
-        if fits.sum() <= width + 4:
+        else:
             continue
         columns, solved = _solved_with_few(x[fits], y[fits])
         weights = solved * sample.scale / sample.spread[columns]
         yield Proposal(tuple(columns.tolist()), tuple(weights.tolist()), "least squares")
+
+
+def _reweighted(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The solution where rows count the less the farther away they are."""
+    solved = np.zeros(x.shape[1])
+    for round_ in range(ITERATIONS):
+        solved = _weighted_solution(x, y, weight)
+        away = np.abs(y - x @ solved)
+        floor = max(np.quantile(away, 0.3) * 0.5**round_, 1e-11)
+        weight = floor / np.maximum(away, floor)
+        few, most = np.quantile(away, (0.2, 0.9))
+        if few < 1e-10 or (round_ > 8 and few > 0.03 * most):
+            break
+    return solved
+
+
+def _trimmed(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The solution of the rows that are nearest to it: another sum that holds on half of the rows does not matter."""
+    solved = _weighted_solution(x, y, weight)
+    for _ in range(TRIMMINGS):
+        away = np.abs(y - x @ solved)
+        near = away.argsort()[: max(int(NEAREST * len(y)), x.shape[1] + 1)]
+        solved = np.linalg.lstsq(x[near], y[near], rcond=None)[0]
+        if away[near].max() < 1e-10:
+            break
+    return solved
 
 
 def _solved_with_few(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -305,12 +305,22 @@ def forward(
 
 
 def _regions(sample: Sample) -> Iterator[np.ndarray]:
-    """Weights of rows to start from: all, then the rows with small or large targets, or numbers in one column."""
+    """Weights of rows to start from: all, then those with small or large targets, numbers, or differences of two."""
     yield np.ones(len(sample.y))
-    for key in (sample.y, *(sample.x[:, at] for at in sample.rng.permutation(sample.x.shape[1]))):
+    width = sample.x.shape[1]
+    keys = itertools.chain(
+        [sample.y],
+        (sample.x[:, at] for at in sample.rng.permutation(width)),
+        (sample.x[:, one] - sample.x[:, two] for one, two in sample.rng.permutation(list(_pairs(width)))),
+    )
+    for key in keys:
         middle = np.median(key)
         yield np.where(key > middle, 1.0, 1e-6)
         yield np.where(key < middle, 1.0, 1e-6)
+
+
+def _pairs(width: int) -> Iterator[tuple[int, int]]:
+    return itertools.combinations(range(width), 2)
 
 
 def _weighted_solution(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
