@@ -158,6 +158,15 @@ def test_how_far_a_factor_is_open_is_part_of_the_evidence():
     assert open_factors(Reader(rows), turned)[0].startswith("1.15 could be 1.14")
 
 
+def test_a_factor_that_rows_determine_is_not_open():
+    x = np.vstack([np.random.default_rng(0).integers(1, 1_000, (300, 2)), [[869_999, 1_000_000], [870_001, 1_000_000]]])
+    columns = Columns(torch.from_numpy(x), ["a", "b"])
+    rows = LabelledRows(columns, (100 * x[:, 0] > 87 * x[:, 1]).astype(np.int64), np.ones(len(x)), 2)
+    rule = Reader(rows).read_all([Atom((("a", 100), ("b", -87)))], "screen")
+    assert rule.wrong == 0
+    assert open_factors(Reader(rows), rule) == ()
+
+
 def test_a_factor_is_named_where_another_constant_changes_with_it(monkeypatch):
     rng = np.random.default_rng(0)
     x = np.column_stack([rng.integers(100, 1_000, (400, 2)), rng.integers(0, 100, 400)])

@@ -300,7 +300,7 @@ def test_a_number_without_a_rule_prints_the_nearest_one(tmp_path, capsys):
     assert printed.out == ""
     reason, nearest, kept = printed.err.splitlines()
     assert reason == "nsr: no exact rule: no sum of columns gives the target on more rows than chance would"
-    assert nearest.startswith("nearest rule: 2*a")
+    assert re.match(r"nearest rule, right on [\d.]+ % of the rows: 2\*a", nearest)
     assert kept == "--save FILE keeps the trained model, no rule"
 
 
@@ -494,11 +494,11 @@ def test_a_rule_that_too_many_rows_of_the_table_contradict_is_withdrawn(tmp_path
     assert learned.estimator.evidence_.reason == (
         "no exact rule: 15 % of all rows contradict the nearest rule (allowed: 10 %)"
     )
-    assert "nearest rule: True if a > b, else False" in learned.summary()
+    assert "of the rows: True if a > b, else False" in learned.summary()
     assert "trained model" not in learned.summary()  # it was trained on all rows
     x.assign(y=x.max(axis=1)).to_csv(tmp_path / "t.csv", index=False)
     learned = commands.learn(tmp_path / "t.csv", "y", restarts=1)
-    assert learned.summary().endswith("nearest rule: max(a, b)")
+    assert learned.summary().endswith("of the rows: max(a, b)")
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32])

@@ -87,7 +87,10 @@ def open_factors(reader: Reader, rule: Rule) -> tuple[str, ...]:
         one, two = atom.columns
         if known != own:
             (low, high), one, two = (1 / high, 1 / low), two, one
-        text = f"{_decimal(known)} could be {_four_digits(low, up=True)} to {_four_digits(high, up=False)}"
+        least, most = _four_digits(low, up=True), _four_digits(high, up=False)
+        if float(least) >= float(most):
+            continue  # known to four digits
+        text = f"{_decimal(known)} could be {least} to {most}"
         found.append(f"{text} (between {columns.readable(Variable(one))} and {columns.readable(Variable(two))})")
     return tuple(found)
 

@@ -152,8 +152,10 @@ class Learned:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
         evidence = self.estimator.evidence_
         if self.verified is None:
-            nearest = [] if evidence.nearest is None else [f"nearest rule: {beginning(evidence.nearest)}"]
-            lines = [str(evidence.reason), *nearest]
+            lines = [str(evidence.reason)]
+            if evidence.nearest is not None:
+                share = percent(evidence.agreement)
+                lines.append(f"nearest rule, right on {share} of the rows: {beginning(evidence.nearest)}")
             if evidence.model_held_out is not None:
                 accuracy = f"{percent(evidence.model_held_out)} ({evidence.held_out_rows:,} rows)"
                 lines.append(f"trained model: held-out accuracy {accuracy}")
