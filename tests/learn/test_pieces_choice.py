@@ -135,6 +135,31 @@ def test_a_rounded_target_with_an_exact_half_is_named():
     assert model.evidence_.reason == "no exact rule: the target is 1.5*a, rounded to multiples of 1"
 
 
+@pytest.mark.parametrize(
+    ("target", "reason"),
+    [
+        (lambda a, b: np.rint(np.sqrt(a * b)), "sums of columns give the target on only"),
+        (lambda a, b: a // 7 + b, "the target is a/7 + b, rounded to multiples of 1, but for 4"),
+    ],
+    ids=["a root", "rounded down"],
+)
+def test_a_target_is_called_rounded_only_where_rows_are_within_half_a_step(target, reason):
+    rng = np.random.default_rng(0)
+    x = pd.DataFrame({"a": rng.integers(1, 200, 600), "b": rng.integers(1, 200, 600)})
+    found = fit(x, target(x["a"], x["b"])).evidence_.reason
+    assert found.startswith(f"no exact rule: {reason}")
+    assert "rounded" not in found or found.endswith(" % of the rows, where it is something else")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_floor_beside_a_column_of_few_values_is_no_list_of_these(seed):
+    """Where the floor holds, the target is 0, 10 or 20: ten times the crew, also for a larger one."""
+    rng = np.random.default_rng(seed)
+    x = pd.DataFrame({name: rng.integers(0, high, 800) for name, high in (("made", 130), ("broke", 60), ("crew", 3))})
+    y = np.maximum(3 * x["made"] - 2 * x["broke"], 0) + 10 * x["crew"]
+    assert fit(x, y).rule_ == "max(10*crew, 10*crew + 3*made - 2*broke)"
+
+
 def test_ablations_have_no_products(sales):
     model = fit(sales, sales["qty"] * sales["price"], proposals=("screen",))
     assert not model.pieces_.targets.columns.products

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -149,15 +150,20 @@ class NSRRegressor(RegressorMixin, Learner):  # type: ignore[misc]
             return replace(choice, evidence=replace(choice.evidence, reason=None))  # that pieces are missing says more
         return choice
 
-    def _without_rounding(self, expression: Expression, unit: Fraction, alike: np.ndarray | None = None) -> Choice:
-        """No rule, because the target is a rounded sum, on all rows or where it is not one of the other pieces."""
+    def _without_rounding(self, expression: Expression, unit: Fraction, near: np.ndarray | None = None) -> Choice:
+        """No rule, because the target is a rounded sum: on all rows, or on those that are near it."""
         pieces = self.pieces_
         reason = f"no exact rule: the target is {expression}, rounded to multiples of {float(unit):g}"
-        if alike is not None and not alike.all():
-            others = [str(pieces.pieces[at].expression(pieces.targets)) for at in np.flatnonzero(~alike)]
-            share = percent(_share(pieces.targets, pieces.holds[~alike].any(0)))
-            named = " or ".join([*others[:MOST_NAMED], *(["something else"] if len(others) > MOST_NAMED else [])])
-            reason += f", but for {share} of the rows, where it is {named}"
+        if near is not None and not near.all():
+            count = (pieces.holds & ~near).sum(1)
+            sums = Counter(piece.weights for piece in pieces.pieces)
+            others = [
+                at for at in np.argsort(-count, kind="stable") if count[at] and sums[pieces.pieces[at].weights] == 1
+            ]
+            named = [str(pieces.pieces[at].expression(pieces.targets)) for at in others[:MOST_NAMED]]
+            left = ~near & ~pieces.holds[others[:MOST_NAMED]].any(0)
+            where = " or ".join([*named, *(["something else"] if left.any() else [])])
+            reason += f", but for {percent(_share(pieces.targets, ~near))} of the rows, where it is {where}"
         return Choice(expression, replace(_no_evidence(len(pieces.targets)), reason=reason))
 
     def _keep(self, choice: Choice | None, split: "_Split") -> None:

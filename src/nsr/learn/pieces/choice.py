@@ -38,6 +38,8 @@ FEW_MISTAKEN = 3.0
 """So many rows may follow the wrong piece, and twice as many as chance would have."""
 EPSILONS = 16
 """By how many times the precision of the numbers a constant and its float may differ."""
+MOSTLY = 0.5
+"""A target is called a rounded sum if it is one on at least this share of the rows."""
 REMAINDERS = 3
 """Pieces are taken for one that is rounded if so many differ by less than a unit."""
 LIMITED = 2
@@ -263,22 +265,25 @@ def rounded_line(targets: Targets, errors: float) -> tuple[Expression, Fraction]
 
 
 def rounded_pieces(pieces: Pieces) -> tuple[Expression, Fraction, np.ndarray] | None:
-    """A sum that the target is once it is rounded, the unit of that, and which pieces only differ by what that leaves.
+    """A sum that the target is once it is rounded, on most rows; the unit of that, and these rows.
 
     Cents make pieces of ``0.9*total``, ``0.9*total + 0.001`` and so on.
     """
-    unit = Columns(torch.from_numpy(pieces.targets.y)[:, None], ["y"]).units[0]
+    targets = pieces.targets
+    unit = Columns(torch.from_numpy(targets.y)[:, None], ["y"]).units[0]
     weights = Counter(piece.weights for piece in pieces.pieces).most_common(1)
     if unit is None or not weights or weights[0][1] < REMAINDERS:
         return None
-    alike = np.array([piece.weights == weights[0][0] for piece in pieces.pieces])
     constants = [piece.constant for piece in pieces.pieces if piece.weights == weights[0][0]]
     low, high = min(constants), max(constants)
     if high - low > unit:
         return None
-    constant = simplest(low, high, (low + high) / 2)
-    terms = [(weight, pieces.targets.expression(name)) for name, weight in weights[0][0]]
-    return total(terms, constant).simplified(), unit, alike
+    rounded = Piece(weights[0][0], simplest(low, high, (low + high) / 2))
+    away = np.abs(targets.y - rounded.values(targets.numbers)) / float(unit)
+    near = away <= 0.5 + EXACT
+    if targets.weight[near].sum() < MOSTLY * targets.weight.sum():
+        return None
+    return rounded.expression(targets), unit, near
 
 
 def _line(targets: Targets) -> tuple[list[str], list[float], float]:

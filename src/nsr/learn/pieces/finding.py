@@ -292,7 +292,8 @@ class _Search:
     def _joined(self, pieces: Pieces) -> list[Piece]:
         """Pieces of which several that weigh the same columns alike are one, with further columns.
 
-        So ``a - 25``, ``a - 50`` and ``a - 75``, on different days, become ``a - 25*days``.
+        So ``a - 25``, ``a - 50`` and ``a - 75``, on different days, become ``a - 25*days``, and 10, 20 and 30 become
+        ``10*days``.
         """
         flags = self.targets.flags
         families: dict[tuple[tuple[str, Fraction], ...], list[int]] = {}
@@ -302,20 +303,26 @@ class _Search:
         found: list[Piece] = []
         for shared, family in families.items():
             several = [pieces.pieces[at] for at in family]
-            flagged = len(several) > 1 and any(flags & set(piece.columns) for piece in several)
+            flagged = bool(shared) and len(several) > 1 and any(flags & set(piece.columns) for piece in several)
             alone = pieces.holds[family].any(0) & ~np.delete(pieces.holds, family, 0).any(0)
             one = None
-            if shared and alone.any() and (flagged or len(several) >= JOINED):
+            if alone.any() and (flagged or len(several) >= JOINED):
                 one = self._one_piece(shared, self.rows.subset(np.flatnonzero(alone)))
             found += several if one is None else [one]
         return found
 
     def _one_piece(self, shared: tuple[tuple[str, Fraction], ...], rows: Numbers) -> Piece | None:
-        """The piece with some weights that holds on all rows, with as few further columns as possible."""
+        """The piece with some weights that holds on all rows, with as few further columns as possible.
+
+        Constants are only joined by one column, and not by a condition: those say better which constant it is.
+        """
         columns = [self.rows.names.index(name) for name, _ in shared]
         weights = [float(weight) for _, weight in shared]
         rest = rows.y - rows.x[:, columns] @ np.array(weights)
-        chosen, solved = forward(rows.x, rest, MOST_FURTHER, close=CLOSE, without=columns)
+        most, without = MOST_FURTHER, columns
+        if not shared:
+            most, without = 1, [at for at, name in enumerate(self.rows.names) if name in self.targets.flags]
+        chosen, solved = forward(rows.x, rest, most, close=CLOSE, without=without)
         proposal = Proposal((*columns, *chosen.tolist()), (*weights, *solved.tolist()), "consensus")
         found = read_piece(proposal, rows, self.judge)
         return found.piece if found is not None and found.holds.all() else None
