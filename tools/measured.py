@@ -729,7 +729,7 @@ def battery(m: Measured) -> str:
         whole search with networks that keep the random weights they start with, on these lines: {read(untrained)},
         {_from_weights(untrained)} of them from weights. The others were found by the narrowed screen, of sums of up to
         four of the nine columns that networks weigh most: the fewer columns there are, the more often chance names the
-        right ones. Of tables of at most {FEW_COLUMNS} columns {read(few)} were found so, of larger ones {read(many)}.
+        right ones. Of tables of at most {FEW_COLUMNS} columns {read(few)} are read, of larger ones {read(many)}.
         *No screen* is the search with networks alone: it reads {read(alone)}, in {slower:.0f} times the median time.
         Counts and multiples are found by either.
         On {len(claims)} tables without a rule {len(made)} rules were claimed, of which {wrong} {be} wrong on more
