@@ -250,6 +250,16 @@ def test_dates_are_no_numbers(dates):
         model.predict(np.array(["2024-01-01"], dtype="datetime64[D]")[:, None])
 
 
+@pytest.mark.parametrize("make", [NSRClassifier, NSRRegressor])
+def test_texts_in_a_data_frame_are_refused_by_column_with_what_takes_them(make):
+    x = pd.DataFrame({"a": range(6), "country": ["1", "2", "DE", "AT", "1", "2"]})
+    message = r"column 'country' holds texts, such as 'DE': the estimators take numbers; nsr learn and .* take texts"
+    with pytest.raises(ValueError, match=message):
+        make().fit(x, [0, 1, 0, 1, 0, 1])
+    numbers = x.assign(country=x["country"].replace({"DE": "3", "AT": "4.5"}))
+    assert make(restarts=1, random_state=0).fit(numbers, [0, 1, 0, 1, 0, 1]).n_features_in_ == 2
+
+
 def test_decimals_can_be_labels():
     x = pd.DataFrame(np.random.default_rng(0).integers(0, 60, (300, 2)), columns=["a", "b"])
     two, three = np.where(x["a"] > 30, 4.99, 7.5), np.select([x["a"] > 30, x["b"] > 20], [4.99, 7.5], 9.25)

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, check_random_state, validate_data
 
-from nsr.errors import check_error_rate, one_of, reject_masked
+from nsr.errors import check_error_rate, one_of, reject_masked, shortened
 from nsr.learn.evidence import RuleEvidence
 from nsr.nn.checks import positive_number
 from nsr.program.cells import evaluate_cells
@@ -77,6 +77,7 @@ class Learner(BaseEstimator):  # type: ignore[misc]
         if repeated := [name for name in names if names.count(name) > 1]:
             raise ValueError(f"column names must be unique, got {repeated[0]!r} {names.count(repeated[0])} times")
         _check_no_dates(X)
+        _check_no_texts(X)
         reject_masked("X", X)
         reject_masked("y", y)
         table = X
@@ -145,6 +146,27 @@ def _check_no_dates(X: Any) -> None:
         first = next(iter(np.asarray(column).flat), None) if kind == "O" else None
         if kind in ("m", "M") or isinstance(first, datetime.date | datetime.time | datetime.timedelta):
             raise TypeError(f"{where} holds dates or times: give numbers, such as the days since a date")
+
+
+def _check_no_texts(X: Any) -> None:
+    """Raise a ValueError for columns of a data frame that hold texts other than numbers."""
+    for name in getattr(X, "columns", ()):
+        if getattr(getattr(X[name], "dtype", None), "kind", "") != "O":
+            continue
+        text = next((cell for cell in X[name] if isinstance(cell, str) and not _is_number(cell)), None)
+        if text is not None:
+            raise ValueError(
+                f"column {name!r} holds texts, such as {shortened(repr(text), 42)}: the estimators take numbers; "
+                "nsr learn and nsr.learn.commands.learn take texts, dates and missing cells, too"
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _warn_about_rounding(table: Any, names: list[Any]) -> None:
