@@ -178,6 +178,16 @@ def test_long_sums_that_each_hold_on_half_of_the_rows(function, expected, others
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_pieces_that_are_joined_make_room_for_others(seed):
+    """Each fee makes a piece of its own first, more than there may be; together they are one."""
+    rng = np.random.default_rng(seed)
+    kg, fee = rng.integers(1, 401, 800) / 10, rng.integers(2, 21, 800).astype(float)
+    factor = np.select([kg > 30, kg > 20, kg > 10], [1.2, 1.5, 1.8], 2.0)
+    found = find_pieces(targets({"kg": kg, "fee": fee}, (fee + factor * kg).round(6)), rng)
+    assert texts(found) == {"fee + 2*kg", "fee + 1.8*kg", "fee + 1.5*kg", "fee + 1.2*kg"}
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_a_limit_that_one_number_of_a_column_shows_is_a_constant(seed):
     """Where hours are 0 the target is 0, and so is any multiple of the hours."""
     rng = np.random.default_rng(seed)

@@ -25,6 +25,7 @@ from nsr.learn.pieces.proposals import (
     ratios,
     scored,
     signed_sums,
+    trimmed,
 )
 from nsr.learn.pieces.reading import FEWEST, Judge, Valued, read_piece, with_constant
 from nsr.learn.pieces.targets import Numbers, Targets
@@ -49,6 +50,10 @@ FEW_LEFT = 30
 PLENTY, MOST = 0.4, 0.9
 """If a piece gives the target on this share of the rows, dearer ones are not tried; beside products, which agree with
 others at few values of a column, if it does on the second one."""
+REFILLED = 3
+"""How often the search goes on where pieces were joined, which makes room for others."""
+ALONE = 0.9
+"""Many pieces are joined to one that holds on this share of their rows: on others some held by chance."""
 JOINED, MOST_FURTHER = 3, 3
 """So many pieces are joined to one, or more, with so many further columns at most."""
 CLOSE = 1e-6
@@ -178,6 +183,17 @@ class _Search:
 
     def run(self, pool: list[Valued] | None = None) -> Pieces:
         """All pieces; ``pool`` are the first ones to take from."""
+        best = found = self._taken_from(pool)
+        for _ in range(REFILLED):
+            if len(found) == len(self.taken):
+                break
+            self.taken = [self.judge.value(piece, self.rows) for piece in found.pieces]  # joined ones make room
+            self.left = ~found.covered
+            found = self._taken_from(None)
+            best = max(best, found, key=lambda each: (int(each.covered.sum()), -len(each)))
+        return best
+
+    def _taken_from(self, pool: list[Valued] | None) -> Pieces:
         while len(self.taken) < MOST_PIECES and self.left.mean() > RARE and in_time(self.deadline):
             if not self._take(self.pool() if pool is None else pool):
                 break
@@ -284,7 +300,8 @@ class _Search:
         fewer = len(other) <= len(found) and other.covered.sum() >= found.covered.sum()
         best = other if fewer else found
         joined = self._needed(self._joined(best))
-        best = joined if len(joined) < len(best) and joined.covered.sum() >= best.covered.sum() else best
+        enough = ALONE if len(joined) <= len(best) / 2 else 1.0
+        best = joined if len(joined) < len(best) and joined.covered.sum() >= enough * best.covered.sum() else best
         plain = self._needed(list(dict.fromkeys(_constant_where_one_target(best))))
         best = plain if plain.covered.sum() >= best.covered.sum() else best
         return replace(best, bits=sum(one.gain for one in self.taken))
@@ -312,7 +329,7 @@ class _Search:
         return found
 
     def _one_piece(self, shared: tuple[tuple[str, Fraction], ...], rows: Numbers) -> Piece | None:
-        """The piece with some weights that holds on all rows, with as few further columns as possible.
+        """The piece with some weights that holds on nearly all rows, with as few further columns as possible.
 
         Constants are only joined by one column, and not by a condition: those say better which constant it is.
         """
@@ -322,10 +339,11 @@ class _Search:
         most, without = MOST_FURTHER, columns
         if not shared:
             most, without = 1, [at for at, name in enumerate(self.rows.names) if name in self.targets.flags]
-        chosen, solved = forward(rows.x, rest, most, close=CLOSE, without=without)
+        chosen, _ = forward(rows.x, rest, most, close=CLOSE, without=without)
+        solved = trimmed(np.column_stack([rows.x[:, chosen], np.ones(len(rows))]), rest, np.ones(len(rows)))[:-1]
         proposal = Proposal((*columns, *chosen.tolist()), (*weights, *solved.tolist()), "consensus")
         found = read_piece(proposal, rows, self.judge)
-        return found.piece if found is not None and found.holds.all() else None
+        return found.piece if found is not None and found.holds.mean() >= (ALONE if shared else 1.0) else None
 
     def _shorter(self, pieces: list[Piece]) -> Iterator[Piece]:
         """Pieces without one of their columns, with the constants that most of their rows have.

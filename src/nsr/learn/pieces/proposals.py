@@ -23,8 +23,9 @@ LOOSE = 1e5
 """Weights from exact solves are right up to this many rounding errors."""
 ITERATIONS = 25
 """Rounds of reweighted least squares."""
-TRIMMINGS, NEAREST = 8, 0.3
-"""Rounds of least squares with so large a share of the rows, the nearest ones."""
+TRIMMINGS, NEAREST, EXACT = 8, 0.3, 1e-9
+"""Rounds of least squares with so large a share of the rows, the nearest ones, and all that are not farther away than
+this, beside the largest target."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +228,7 @@ def least_squares(sample: Sample, starts: int) -> Iterator[Proposal]:
     x = np.column_stack([(sample.x - sample.x.mean(0)) / sample.spread, np.ones(n)])
     y = sample.y / sample.scale
     for weight in itertools.islice(_regions(sample), starts):
-        for solve in (_reweighted, _trimmed):
+        for solve in (_reweighted, trimmed):
             fits = np.abs(y - x @ solve(x, y, weight)) < 1e-7
             if fits.sum() > width + 4:
                 break
@@ -252,14 +253,14 @@ def _reweighted(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
     return solved
 
 
-def _trimmed(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The solution of the rows that are nearest to it: another sum that holds on half of the rows does not matter."""
-    solved = _weighted_solution(x, y, weight)
+def trimmed(x: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """The weights of columns by least squares of the nearest rows, whatever sum holds on the others."""
+    solved, exact = _weighted_solution(x, y, weight), EXACT * float(np.abs(y).max())
     for _ in range(TRIMMINGS):
         away = np.abs(y - x @ solved)
-        near = away.argsort()[: max(int(NEAREST * len(y)), x.shape[1] + 1)]
+        near = away <= max(float(np.quantile(away, NEAREST)), exact)
         solved = np.linalg.lstsq(x[near], y[near], rcond=None)[0]
-        if away[near].max() < 1e-10:
+        if away[near].max() <= exact:
             break
     return solved
 
@@ -295,7 +296,7 @@ def forward(
     x, y = x - x.mean(0), y - y.mean()
     size = np.sqrt(np.maximum((x**2).sum(0), 1e-300))
     chosen, left, solved = list[int](), y, np.zeros(0)
-    while len(chosen) < min(most, x.shape[1]) and np.abs(left).max() > close * np.abs(y).max():
+    while len(chosen) < min(most, x.shape[1] - len(without)) and np.abs(left).max() > close * np.abs(y).max():
         follows = np.abs(x.T @ left) / size
         follows[[*without, *chosen]] = -1.0
         chosen.append(int(follows.argmax()))
