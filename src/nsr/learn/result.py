@@ -150,29 +150,39 @@ class Learned:
 
     def summary(self) -> str:
         """The rule and the evidence for it, or the reason why there is none, as lines of text."""
-        evidence = self.estimator.evidence_
         if self.verified is None:
-            lines = [str(evidence.reason)]
-            if evidence.nearest is not None:
-                share = percent(evidence.agreement)
-                lines.append(f"nearest rule, right on {share} of the rows: {beginning(evidence.nearest)}")
-            if evidence.model_held_out is not None:
-                accuracy = f"{percent(evidence.model_held_out)} ({evidence.held_out_rows:,} rows)"
-                lines.append(f"trained model: held-out accuracy {accuracy}")
-            return "\n".join(map(printable, lines))
-        rows, wrong = self.verified.rows, self.verified.wrong
-        verdict = f"verified on all {rows:,} rows"
-        if wrong:
-            first = ", ".join(map(str, self.verified.examples.index[:5]))
-            which = f"row {first}" if wrong == 1 else f"rows {first}{', ...' if wrong > 5 else ''}"
-            verdict = f"contradicted by {wrong:,} of {rows:,} rows ({which})"
-        support = [f"{count:,} {printable(condition)}" for condition, count in self.branches()]
+            return "\n".join(map(printable, self._why_no_rule()))
+        rule = [str(self.rule), *([] if self.rule_in_steps is None else [f"{SAME}: {self.rule_in_steps}"])]
+        evidence = str(self.estimator.evidence_).splitlines()
+        return "\n".join(map(printable, [*rule, "", _verdict(self.verified), *self._support(), *evidence]))
+
+    def _why_no_rule(self) -> list[str]:
+        """The reason, the nearest rule and how often it is right, and the accuracy of the trained model."""
+        evidence = self.estimator.evidence_
+        lines = [str(evidence.reason)]
+        if evidence.nearest is not None:
+            share = percent(evidence.agreement)
+            lines.append(f"nearest rule, right on {share} of the rows: {beginning(evidence.nearest)}")
+        if evidence.model_held_out is not None:
+            accuracy = f"{percent(evidence.model_held_out)} ({evidence.held_out_rows:,} rows)"
+            lines.append(f"trained model: held-out accuracy {accuracy}")
+        return lines
+
+    def _support(self) -> list[str]:
+        """How many rows meet each condition, as one line; none where the rule has no conditions."""
+        support = [f"{count:,} {condition}" for condition, count in self.branches()]
         choice = self.program is not None and _is_choice(self.program.expression)
-        what = "rows that meet each condition, and none before it" if choice else "rows that meet each condition"
-        lines = [f"{what}: {'; '.join(support)}"] if support else []
-        text = [printable(line) for line in str(evidence).splitlines()]
-        same = [] if self.rule_in_steps is None else [f"{SAME}: {printable(self.rule_in_steps)}"]
-        return "\n".join([printable(str(self.rule)), *same, "", verdict, *lines, *text])
+        what = "rows that meet each condition" + (", and none before it" if choice else "")
+        return [f"{what}: {'; '.join(support)}"] if support else []
+
+
+def _verdict(verified: Verified) -> str:
+    rows, wrong = verified.rows, verified.wrong
+    if not wrong:
+        return f"verified on all {rows:,} rows"
+    first = ", ".join(map(str, verified.examples.index[:5]))
+    which = f"row {first}" if wrong == 1 else f"rows {first}{', ...' if wrong > 5 else ''}"
+    return f"contradicted by {wrong:,} of {rows:,} rows ({which})"
 
 
 def _alternatives(expression: Expression, meaning: Meaning) -> list[Expression]:
