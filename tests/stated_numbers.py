@@ -25,7 +25,7 @@ from rule_lines import LINES
 
 from nsr.cli.output import DONE, FAILED, INTERRUPTED, NO_RULE, WRONG
 from nsr.data import all_pairs, pairs_around, small_digits
-from nsr.learn import NSRClassifier, search
+from nsr.learn import NSRClassifier, attempt, regressor
 from nsr.learn.features import MOST_TEXTS
 from nsr.learn.networks import ROUNDS, UNITS
 from nsr.learn.objections import CONSTANTS_PER_ROW
@@ -200,11 +200,13 @@ SETTINGS: Statements = {
     ),
     "docs/learn.md": (
         f"If {WORDS[LIMITED]} rows or more have one target",
-        f"{1 - search.CHOOSE - search.JUDGE:.0%} to learn from, {search.CHOOSE:.0%} to choose by, and "
-        f"{search.JUDGE:.0%} to judge by".replace("%", " %"),
+        f"{1 - attempt.CHOOSE - attempt.JUDGE:.0%} to learn from, {attempt.CHOOSE:.0%} to choose by, and "
+        f"{attempt.JUDGE:.0%} to judge by".replace("%", " %"),
+        f"(for numbers {100 * (1 - regressor.CHOOSE - regressor.JUDGE):.0f}, {100 * regressor.CHOOSE:.0f} and "
+        f"{100 * regressor.JUDGE:.0f} %)",
         f"{DEFAULTS['restarts']} networks (`--restarts`)",
         f"Each has {WORDS[UNITS]} units",
-        f"up to four of the {WORDS[search.MATTERING]} columns",
+        f"up to four of the {WORDS[attempt.MATTERING]} columns",
         "After a few epochs the better " + {0.25: "quarter"}[ROUNDS[1][0]],
         f"Texts** of at most {MOST_TEXTS} different values",
         f"Texts with more than {MOST_TEXTS} different values",

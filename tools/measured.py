@@ -704,8 +704,8 @@ def ablation(m: Measured) -> str:
         f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
         training contributes: on its {len(lines)} lines of sums and products, the search reads
         {_read_back(_tables(m, "nsr-no-training", lines))} tables without networks and {_read_back(trained)} with them,
-        {_from_weights(trained)} of these from their weights. With untrained networks it reads {_read_back(untrained)},
-        {_from_weights(untrained)} of them from weights: the others by screening sums of columns that chance named."""
+        {_from_weights(trained)} of these from their weights. Untrained ones: {_read_back(untrained)}, and
+        {_from_weights(untrained)} from weights; the others from columns that chance named."""
     )
 
 
