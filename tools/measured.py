@@ -702,10 +702,10 @@ def ablation(m: Measured) -> str:
     trained, untrained = (_tables(m, name, lines) for name in ("nsr", "nsr-untrained"))
     return paragraph(
         f"""Of the random tables of [the battery](docs/battery.md), {_read_back(_tables(m, "nsr"))} are read back. What
-        training contributes: on its {len(lines)} lines of sums and products, the search reads
-        {_read_back(_tables(m, "nsr-no-training", lines))} tables without networks and {_read_back(trained)} with them,
-        {_from_weights(trained)} of these from their weights. Untrained ones: {_read_back(untrained)}, and
-        {_from_weights(untrained)} from weights; the others from columns that chance named."""
+        training contributes on its {len(lines)} lines of sums and products:
+        {_read_back(_tables(m, "nsr-no-training", lines))} are read without networks, {_read_back(trained)} with them,
+        {_from_weights(trained)} from their weights, and {_read_back(untrained)} with untrained ones,
+        {_from_weights(untrained)} from weights."""
     )
 
 
