@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 
-from nsr.learn import NSRClassifier, NSRRegressor, candidates, search
+from nsr.learn import NSRClassifier, NSRRegressor, candidates, stages
 from nsr.reading.columns import Columns
 
 
@@ -25,7 +25,7 @@ def test_a_new_kind_of_sum_needs_only_to_be_proposed(monkeypatch, weights, text)
     screen = {"proposals": ("screen",), "random_state": 0}
     without = NSRClassifier(**screen).fit(x, y)
     assert without.program_ is None or text == "10*a > 11*b"  # that one is near a difference, and read from it
-    monkeypatch.setattr(search, "candidate_sums", lambda rows: [*candidates.candidate_sums(rows), weights])
+    monkeypatch.setattr(stages, "candidate_sums", lambda rows: [*candidates.candidate_sums(rows), weights])
     model = NSRClassifier(**screen).fit(x, y)
     assert str(model.program_) == text
     assert model.program_.evidence is model.evidence_
